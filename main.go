@@ -1,0 +1,77 @@
+// Tokenbucket reads LIMIT, NOW, REQUEST, RESERVE and STATUS commands from standard input and prints what a token-bucket
+// rate limiter answers.
+//
+// This file is the command line: flags, terminal, exit status. Package interp runs the script.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"tokenbucket/limiter/interp"
+	"tokenbucket/limiter/terminal"
+)
+
+const version = "tokenbucket 1.0.0\n"
+
+const usage = "usage: tokenbucket [-live] [-trace] [-h] [-version] < script\n"
+
+// Exit statuses.
+const (
+	exitBadLine = 1
+	exitFailure = 2
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) (status int) {
+	flags := flag.NewFlagSet("tokenbucket", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	live := flags.Bool("live", false, "")
+	showVersion := flags.Bool("version", false, "")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return tell(usage + "\n" + interp.Help)
+	case err != nil:
+		return fail(err, usage)
+	case flags.NArg() > 0:
+		return fail(fmt.Errorf("unexpected argument %q", flags.Arg(0)), usage)
+	case *showVersion:
+		return tell(version)
+	}
+
+	opt := interp.Options{Terminal: terminal.Is(os.Stdin) && terminal.Is(os.Stdout)}
+	if *live {
+		start := time.Now() // with a monotonic reading, which the system clock can't step
+		opt.Clock = func() int64 { return start.Add(time.Since(start)).UnixMilli() }
+	}
+	bad, err := interp.Run(os.Stdin, os.Stdout, os.Stderr, opt)
+	if err == nil {
+		err = os.Stdout.Close() // where some file systems first say that a write failed
+	}
+	if err != nil {
+		return fail(err, "")
+	}
+	if bad && !opt.Terminal {
+		return exitBadLine
+	}
+	return 0
+}
+
+// tell prints what a flag asked for.
+func tell(text string) (status int) {
+	if _, err := os.Stdout.WriteString(text); err != nil {
+		return fail(err, "")
+	}
+	return 0
+}
+
+// fail says what went wrong.
+func fail(err error, advice string) (status int) {
+	fmt.Fprintf(os.Stderr, "tokenbucket: %v\n%s", err, advice)
+	return exitFailure
+}
