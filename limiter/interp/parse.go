@@ -33,7 +33,7 @@ var commands = [...]struct {
 	limit:   {"LIMIT", "LIMIT capacity per_minute", "set the policy for everyone, forget all buckets", 2, 2},
 	now:     {"NOW", "NOW [ms]", "set the clock, or print it", 0, 1},
 	request: {"REQUEST", "REQUEST client [cost]", "take tokens (1) if they are there now", 1, 2},
-	reserve: {"RESERVE", "RESERVE client max_wait [cost]", "take them now, or book them up to max_wait ms ahead", 2, 3},
+	reserve: {"RESERVE", "RESERVE client max_wait [cost]", "take them now, or up to max_wait ms ahead", 2, 3},
 	status:  {"STATUS", "STATUS client", "print the tokens, take none", 1, 1},
 	help:    {"HELP", "HELP", "print this list", 0, 0},
 	quit:    {"QUIT", "QUIT", "end, as the end of the input does", 0, 0},

@@ -1,0 +1,34 @@
+# The targets that people expect; `make help` lists them.
+
+GO       ?= go
+FUZZTIME ?= 1m
+ACCEPT   ?=
+PROGRAM  ?=
+
+.PHONY: build test bench fuzz golden cover clean help
+
+build: ## build bin/tokenbucket
+	$(GO) build -trimpath -o bin/tokenbucket .
+
+test: ## run all tests
+	$(GO) test ./...
+
+bench: ## measure: commands a second, bytes a client
+	$(GO) test -run '^$$' -bench . ./limiter/...
+
+fuzz: ## look for faults with random input, FUZZTIME=1m for each target
+	$(GO) test -run '^$$' -fuzz '^FuzzTake$$' -fuzztime $(FUZZTIME) ./limiter
+	$(GO) test -run '^$$' -fuzz '^FuzzInterpreter$$' -fuzztime $(FUZZTIME) ./limiter/interp
+
+golden: ## run the golden files and show each difference; ACCEPT=NAME takes the answers to NAME.in as right, PROGRAM=./theirs grades another program
+	@$(GO) test -count 1 -run '^TestGolden$$' . -accept '$(ACCEPT)' -program '$(PROGRAM)'
+
+cover: ## show the statements that no test reaches
+	$(GO) test -coverprofile bin/cover.out -coverpkg ./limiter/... ./limiter/...
+	@$(GO) tool cover -func bin/cover.out | grep -v '100.0%$$' || echo 'all covered'
+
+clean: ## remove what was built
+	rm -rf bin
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\): ## \(.*\)/\1	\2/p' Makefile | expand -t 10

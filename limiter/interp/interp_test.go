@@ -1,0 +1,158 @@
+// These tests drive the interpreter with strings and buffers where a golden file can't: at a terminal, on the real clock,
+// with both streams in one, and in how much it writes and holds.
+package interp
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// runText runs a script and gives both outputs, as under 2>&1.
+func runText(t *testing.T, in io.Reader, opt Options) string {
+	t.Helper()
+	var both bytes.Buffer
+	if _, err := Run(in, &both, &both, opt); err != nil {
+		t.Fatalf("Run: %v", err)
+	}
+	return both.String()
+}
+
+// lineReader gives a line a read, as a terminal does.
+type lineReader struct{ lines []string }
+
+func (r *lineReader) Read(p []byte) (int, error) {
+	if len(r.lines) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, r.lines[0])
+	r.lines = r.lines[1:]
+	return n, nil
+}
+
+func TestTerminal(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		in   []string
+		want string // what the program adds to what the person typed
+	}{
+		{"Ctrl-D at once", nil, "> \n"},
+		{"an answer, an error, nothing", []string{"STATUS a\n", "oops\n", "NOW 5\n", "NOW\n"},
+			"> 10.000\n> " + `stdin:2: unknown command "oops": want LIMIT, NOW, REQUEST, RESERVE, STATUS, HELP or QUIT` + "\n> > 5\n> \n"},
+		{"QUIT leaves the cursor on a fresh line by itself", []string{"QUIT\n", "NOW\n"}, "> "},
+		{"Ctrl-D within a line hands it over, twice ends it", []string{"NO", "W"}, "> \n0\n"},
+	} {
+		got := runText(t, &lineReader{c.in}, Options{Terminal: true})
+		if want := banner + c.want; got != want {
+			t.Errorf("%s: %q\nwanted: %q\ncame:   %q", c.what, c.in, want, got)
+		}
+	}
+	if strings.Count(banner, "\n") != 1 || len(banner) > 80 {
+		t.Errorf("the banner is not one line of a screen: %q", banner)
+	}
+}
+
+// TestLiveClock: with a clock of its own the interpreter asks it once for each command, and NOW can't set it.
+func TestLiveClock(t *testing.T) {
+	ms := int64(1_000_000)
+	clock := func() int64 { ms += 1000; return ms }
+	in := "LIMIT 1 60\nNOW\nREQUEST a\nREQUEST a\nNOW 5\nRESERVE a 0\nRESERVE a 9000\nRESERVE a 9000 1\nNOW\n"
+	want := "1001000\n" + // the first reading
+		"200 X-RateLimit-Remaining: 0\n" + // 1002000
+		"200 X-RateLimit-Remaining: 0\n" + // 1003000, one second and so one token later
+		"stdin:5: with -live there is no \"NOW 5\": want NOW alone, the clock is the real one\n" +
+		"200 Send-At: 1004000\n" +
+		"200 Send-At: 1005000\n" +
+		"200 Send-At: 1006000\n" +
+		"1007000\n"
+	if got := runText(t, strings.NewReader(in), Options{Clock: clock}); got != want {
+		t.Errorf("%s\nwanted:\n%s\ncame:\n%s", in, want, got)
+	}
+}
+
+// TestOrder: answers stand before the message of a later bad line, and after that of an earlier one.
+func TestOrder(t *testing.T) {
+	var in, want strings.Builder
+	for i := 1; i < 30_000; i++ {
+		if i%3 == 0 {
+			fmt.Fprintln(&in, "bad", i)
+			fmt.Fprintf(&want, "stdin:%d: unknown command \"bad\": want LIMIT, NOW, REQUEST, RESERVE, STATUS, HELP or QUIT\n", i)
+		} else {
+			fmt.Fprintf(&in, "STATUS c%d\n", i)
+			fmt.Fprintln(&want, "10.000")
+		}
+	}
+	if got := runText(t, strings.NewReader(in.String()), Options{}); got != want.String() {
+		t.Error("answers and messages came in another order")
+	}
+}
+
+// countWriter counts what it is given, and how often.
+type countWriter struct{ writes, bytes int }
+
+func (w *countWriter) Write(p []byte) (int, error) {
+	w.writes++
+	w.bytes += len(p)
+	return len(p), nil
+}
+
+// TestLargeWrites: a long script is answered in large blocks.
+func TestLargeWrites(t *testing.T) {
+	var out, errs countWriter
+	if _, err := Run(strings.NewReader(strings.Repeat("REQUEST a\n", 1e6)), &out, &errs, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if errs.bytes > 0 || out.bytes < 1e7 || out.bytes/out.writes < blockSize/2 {
+		t.Errorf("%d bytes in %d writes", out.bytes, out.writes)
+	}
+}
+
+// endless gives n bytes of the letter a.
+type endless struct{ n int }
+
+func (r *endless) Read(p []byte) (int, error) {
+	if r.n == 0 {
+		return 0, io.EOF
+	}
+	n := min(len(p), r.n)
+	for i := range p[:n] {
+		p[i] = 'a'
+	}
+	r.n -= n
+	return n, nil
+}
+
+// TestLongLine: a line of any length is one message and takes no memory to skip.
+func TestLongLine(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	in := io.MultiReader(strings.NewReader("NOW\n"), &endless{400_000_000}, strings.NewReader("\nNOW\n"))
+	got := runText(t, in, Options{})
+	runtime.ReadMemStats(&after)
+	want := "0\nstdin:2: line too long, \"" + strings.Repeat("a", maxQuoted) + "\"...: want at most 65536 bytes\n0\n"
+	if got != want {
+		t.Errorf("wanted: %q\ncame:   %q", want, got)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<21 {
+		t.Errorf("400 MB in one line took %d bytes of memory", used)
+	}
+}
+
+// TestQuit: nothing after QUIT is acted on, not even to find fault with it.
+func TestQuit(t *testing.T) {
+	in := "NOW\nQUIT\nNOW\noops\n" + strings.Repeat("a", 2*maxLine)
+	if got := runText(t, strings.NewReader(in), Options{}); got != "0\n" {
+		t.Errorf("wanted: %q\ncame:   %q", "0\n", got)
+	}
+}
+
+func TestHelpFits(t *testing.T) {
+	for _, line := range strings.Split(Help, "\n") {
+		if len(line) > 79 {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+}

@@ -1,0 +1,384 @@
+// These tests run the built program as a grader would: the golden files under testdata, then what a file cannot show,
+// such as exit statuses, conversations through pipes, and full disks.
+//
+//	go test . -run Golden -program ./theirs   grades another implementation
+//	go test . -run Golden -accept NAME        takes the program's answers to testdata/NAME.in as right
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	program = flag.String("program", "", "the program to test, in the place of this one")
+	accept  = flag.String("accept", "", "the golden file whose answers are to be written anew")
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "tokenbucket")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if *program == "" {
+		*program = filepath.Join(dir, "tokenbucket")
+		if runtime.GOOS == "windows" {
+			*program += ".exe"
+		}
+		if text, err := exec.Command("go", "build", "-o", *program, ".").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, text)
+			os.Exit(1)
+		}
+	}
+	if *program, err = filepath.Abs(*program); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	status := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+// A result is what a run of the program left behind.
+type result struct {
+	out, err string
+	status   int
+}
+
+// run runs the program to its end.
+func run(t *testing.T, stdin io.Reader, args ...string) result {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command(*program, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &errs
+	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		t.Fatal(err)
+	}
+	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+func TestGolden(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/*.in")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no golden files: %v", err)
+	}
+	for _, script := range scripts {
+		name := strings.TrimSuffix(filepath.Base(script), ".in")
+		t.Run(name, func(t *testing.T) {
+			in, err := os.ReadFile(script)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := run(t, bytes.NewReader(in))
+			stem := strings.TrimSuffix(script, ".in")
+			if *accept == name {
+				writeGolden(t, stem, got)
+			}
+			want := readGolden(t, stem)
+			if line, wanted, came, differ := firstDifference(want.out, got.out); differ {
+				n := askedBy(t, in, line)
+				t.Errorf("%s:%d: %s\nwanted: %s\ncame:   %s", script, n, quoteLine(in, n), wanted, came)
+			}
+			if _, wanted, came, differ := firstDifference(want.err, got.err); differ {
+				t.Errorf("%s: standard error\nwanted: %s\ncame:   %s", script, wanted, came)
+			}
+			if got.status != want.status {
+				t.Errorf("%s: exit status\nwanted: %d\ncame:   %d", script, want.status, got.status)
+			}
+		})
+	}
+}
+
+// readGolden is what should come: a NAME.err is there where lines are bad, and only there.
+func readGolden(t *testing.T, stem string) (want result) {
+	out, err := os.ReadFile(stem + ".out")
+	if err != nil {
+		t.Error(err)
+	}
+	errs, err := os.ReadFile(stem + ".err")
+	if err == nil {
+		want.status = 1
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	want.out, want.err = string(out), string(errs)
+	return want
+}
+
+func writeGolden(t *testing.T, stem string, got result) {
+	if err := os.WriteFile(stem+".out", []byte(got.out), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got.err == "" {
+		if err := os.Remove(stem + ".err"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	} else if err := os.WriteFile(stem+".err", []byte(got.err), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// firstDifference finds the first line, counted from 1, in which two texts differ, down to their last LF.
+func firstDifference(want, got string) (line int, wanted, came string, differ bool) {
+	if want == got {
+		return 0, "", "", false
+	}
+	w, g := strings.SplitAfter(want, "\n"), strings.SplitAfter(got, "\n")
+	for line = 0; line < min(len(w), len(g)) && w[line] == g[line]; line++ {
+	}
+	show := func(lines []string) string {
+		if line >= len(lines) || lines[line] == "" {
+			return "the end"
+		}
+		return strings.TrimSuffix(lines[line], "\n")
+	}
+	return line + 1, show(w), show(g), true
+}
+
+// askedBy is the number of the input line that an output line answers: with the script up to there, the program prints
+// that many lines.
+func askedBy(t *testing.T, in []byte, answer int) int {
+	lines := bytes.SplitAfter(in, []byte("\n"))
+	return 1 + sort.Search(len(lines)-1, func(i int) bool {
+		got := run(t, bytes.NewReader(bytes.Join(lines[:i+1], nil)))
+		return strings.Count(got.out, "\n") >= answer
+	})
+}
+
+func quoteLine(in []byte, n int) string {
+	line := strings.Split(string(in), "\n")[n-1]
+	if len(line) > 100 {
+		line = line[:100]
+	}
+	return strings.Trim(strconv.Quote(line), `"`)
+}
+
+func TestCommandLine(t *testing.T) {
+	const hello = "STATUS a\n"
+	for _, c := range []struct {
+		args     []string
+		in       string
+		out, err string // what the text starts with; "" is nothing
+		status   int
+	}{
+		{nil, hello, "10.000\n", "", 0},
+		{nil, "", "", "", 0},
+		{nil, "oops\n" + hello, "10.000\n", "stdin:1: ", 1},
+		{[]string{"-h"}, hello, "usage: tokenbucket", "", 0},
+		{[]string{"--help"}, hello, "usage: tokenbucket", "", 0},
+		{[]string{"-version"}, hello, "tokenbucket ", "", 0},
+		{[]string{"-nosuch"}, hello, "", "tokenbucket: ", 2},
+		{[]string{"-live=maybe"}, hello, "", "tokenbucket: ", 2},
+		{[]string{"script.txt"}, hello, "", "tokenbucket: ", 2},
+		{[]string{"-live", "-"}, hello, "", "tokenbucket: ", 2},
+		{[]string{"-live"}, "NOW 5\n" + hello, "10.000\n", "stdin:1: ", 1},
+	} {
+		got := run(t, strings.NewReader(c.in), c.args...)
+		if !starts(got.out, c.out) || !starts(got.err, c.err) || got.status != c.status {
+			t.Errorf("tokenbucket %q < %q\nwanted: status %d, %q..., %q...\ncame:   status %d, %q, %q",
+				c.args, c.in, c.status, c.out, c.err, got.status, got.out, got.err)
+		}
+		if c.status == 2 && !strings.Contains(got.err, "\nusage: tokenbucket ") {
+			t.Errorf("tokenbucket %q: no usage line in %q", c.args, got.err)
+		}
+	}
+}
+
+func starts(text, with string) bool {
+	return strings.HasPrefix(text, with) && (with != "" || text == "")
+}
+
+// TestFaults: what can't be read or written ends with a message and status 2, which wins over a bad line's 1.
+func TestFaults(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full here")
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	folder, err := os.Open(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	for _, c := range []struct {
+		what     string
+		in       io.Reader
+		out      *os.File
+		args     []string
+		contains string
+	}{
+		{"a full disk", strings.NewReader("oops\nNOW\n"), full, nil, "no space left"},
+		{"a full disk, and many answers", strings.NewReader(strings.Repeat("NOW\n", 1e6)), full, nil, "no space left"},
+		{"a full disk, and -h", null, full, []string{"-h"}, "no space left"},
+		{"a full disk, and -version", null, full, []string{"-version"}, "no space left"},
+		{"a folder as input", folder, null, nil, "is a directory"},
+	} {
+		var errs bytes.Buffer
+		cmd := exec.Command(*program, c.args...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = c.in, c.out, &errs
+		cmd.Run()
+		if status := cmd.ProcessState.ExitCode(); status != 2 || !strings.Contains(errs.String(), c.contains) {
+			t.Errorf("%s\nwanted: status 2, ...%s...\ncame:   status %d, %s", c.what, c.contains, status, errs.String())
+		}
+	}
+}
+
+// TestClosedPipe: a reader that has seen enough ends the program as it ends cat, by SIGPIPE and without a word.
+func TestClosedPipe(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no SIGPIPE here")
+	}
+	var errs bytes.Buffer
+	cmd := exec.Command(*program)
+	cmd.Stderr = &errs
+	cmd.Stdin = strings.NewReader(strings.Repeat("NOW\n", 1e6))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReaderSize(out, 16).ReadString('\n'); line != "0\n" {
+		t.Errorf("wanted: 0, came: %q, %v", line, err)
+	}
+	out.Close()
+	cmd.Wait()
+	if state := cmd.ProcessState.String(); state != "signal: broken pipe" || errs.Len() > 0 {
+		t.Errorf("wanted: signal: broken pipe\ncame:   %s, %s", state, errs.String())
+	}
+}
+
+// A conversation is the program driven through pipes.
+type conversation struct {
+	*testing.T
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	answers chan string
+}
+
+func converse(t *testing.T, args ...string) *conversation {
+	c := &conversation{T: t, cmd: exec.Command(*program, args...), answers: make(chan string)}
+	var err error
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.cmd.Stderr = c.cmd.Stdout // in order, as under 2>&1
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for s := bufio.NewScanner(out); s.Scan(); {
+			c.answers <- s.Text()
+		}
+		close(c.answers)
+	}()
+	t.Cleanup(func() { c.in.Close(); c.cmd.Process.Kill(); c.cmd.Wait() })
+	return c
+}
+
+func (c *conversation) say(text string) {
+	c.Helper()
+	if _, err := io.WriteString(c.in, text); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// hear waits for an answer. A program that holds one back would hang here: a minute is for ever.
+func (c *conversation) hear() string {
+	c.Helper()
+	select {
+	case answer := <-c.answers:
+		return answer
+	case <-time.After(time.Minute):
+		c.Fatal("no answer came")
+	}
+	return ""
+}
+
+// TestConversation: each answer comes before the next command is sent, also where a line arrives in pieces.
+func TestConversation(t *testing.T) {
+	c := converse(t)
+	for _, turn := range []struct {
+		say []string
+		ear string
+	}{
+		{[]string{"LIMIT 2 30\nREQUEST a\n"}, "200 X-RateLimit-Remaining: 1"},
+		{[]string{"REQ", "UEST", " a", "\n"}, "200 X-RateLimit-Remaining: 0"},
+		{[]string{"RESERVE a 60000\r\n"}, "200 Send-At: 2000"},
+		{[]string{"STATUS a\nNOW 20"}, "-1.000"},
+		{[]string{"00\nNOW\n"}, "2000"},
+		{[]string{"nonsense\nSTA"}, `stdin:8: unknown command "nonsense": want LIMIT, NOW, REQUEST, RESERVE, STATUS, HELP or QUIT`},
+		{[]string{"TUS a\n"}, "0.000"},
+	} {
+		for _, piece := range turn.say {
+			c.say(piece)
+		}
+		if answer := c.hear(); answer != turn.ear {
+			t.Fatalf("%q\nwanted: %s\ncame:   %s", turn.say, turn.ear, answer)
+		}
+	}
+	c.say("QUIT\n") // ends it though the pipe stays open
+	if answer, open := <-c.answers; open {
+		t.Errorf("an answer to QUIT: %q", answer)
+	}
+}
+
+// TestLive: the clock of -live is the system's, and Send-At is told on it.
+func TestLive(t *testing.T) {
+	c := converse(t, "-live")
+	before := time.Now().UnixMilli()
+	c.say("LIMIT 1 1\nNOW\n")
+	told, err := strconv.ParseInt(c.hear(), 10, 64)
+	after := time.Now().UnixMilli()
+	// The program took the system's time when it started, before this test did: a step of that clock is no fault of it.
+	if slack := int64(60_000); err != nil || told < before-slack || told > after+slack {
+		t.Errorf("NOW\nwanted: %d to %d\ncame:   %d, %v", before, after, told, err)
+	}
+	sendAt := func() (ms int64) {
+		t.Helper()
+		c.say("RESERVE a 36000000\n")
+		answer := c.hear()
+		if _, err := fmt.Sscanf(answer, "200 Send-At: %d", &ms); err != nil {
+			t.Fatalf("RESERVE\ncame: %s", answer)
+		}
+		return ms
+	}
+	first := sendAt()
+	if first < told {
+		t.Errorf("Send-At %d before NOW %d", first, told)
+	}
+	for i := int64(1); i <= 60; i++ { // one a minute, and the test is through long before
+		if next := sendAt(); next != first+60_000*i {
+			t.Fatalf("reservation %d\nwanted: 200 Send-At: %d\ncame:   200 Send-At: %d", i, first+60_000*i, next)
+		}
+	}
+}
