@@ -20,6 +20,23 @@ const version = "tokenbucket 1.0.0\n"
 
 const usage = "usage: tokenbucket [-live] [-trace] [-h] [-version] < script\n"
 
+const about = usage + `
+Reads commands, one a line, and prints what a token-bucket rate limiter answers:
+
+  printf 'LIMIT 3 60\nREQUEST alice\nSTATUS alice\n' | tokenbucket
+
+  -live     the clock is the real one, in Unix milliseconds; NOW tells it
+  -trace    show the arithmetic of each answer on standard error
+  -version  print the version
+  -h        print this text
+
+`
+
+const statuses = `
+Exit status: 0; 1 if a line was bad, but not in a terminal session; 2 for bad
+usage, and when the input could not be read or the output not written.
+`
+
 // Exit statuses.
 const (
 	exitBadLine = 1
@@ -32,10 +49,11 @@ func run(args []string) (status int) {
 	flags := flag.NewFlagSet("tokenbucket", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	live := flags.Bool("live", false, "")
+	trace := flags.Bool("trace", false, "")
 	showVersion := flags.Bool("version", false, "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		return tell(usage + "\n" + interp.Help)
+		return tell(about + interp.Help() + statuses)
 	case err != nil:
 		return fail(err, usage)
 	case flags.NArg() > 0:
@@ -44,7 +62,7 @@ func run(args []string) (status int) {
 		return tell(version)
 	}
 
-	opt := interp.Options{Terminal: terminal.Is(os.Stdin) && terminal.Is(os.Stdout)}
+	opt := interp.Options{Trace: *trace, Terminal: terminal.Is(os.Stdin) && terminal.Is(os.Stdout)}
 	if *live {
 		start := time.Now() // with a monotonic reading, which the system clock can't step
 		opt.Clock = func() int64 { return start.Add(time.Since(start)).UnixMilli() }

@@ -9,10 +9,34 @@ import (
 
 // This file puts answers and messages into words. Every function appends to dst and returns it, as strconv's do.
 
+type ready struct {
+	text [31]byte
+	size uint8
+}
+
+var readyGranted, readyRefused = func() (g, r [100]ready) {
+	for i := range g {
+		g[i].size = uint8(len(appendLine(append(g[i].text[:0], "200 X-RateLimit-Remaining: "...), int64(i))))
+		r[i].size = uint8(len(appendLine(append(r[i].text[:0], "429 Retry-After: "...), int64(i))))
+	}
+	return g, r
+}()
+
+func appendReady(dst []byte, r *ready) []byte {
+	if n := len(dst); cap(dst)-n >= 31 {
+		*(*[31]byte)(dst[n : n+31]) = r.text
+		return dst[:n+int(r.size)]
+	}
+	return append(dst, r.text[:r.size]...)
+}
+
 // appendRequest answers REQUEST.
 func appendRequest(dst []byte, b limiter.Bucket, o limiter.Outcome) []byte {
 	if !o.Granted {
 		return appendRefusal(dst, o)
+	}
+	if b.Ticks < 100*limiter.TicksPerToken {
+		return appendReady(dst, &readyGranted[uint64(b.Ticks)/limiter.TicksPerToken])
 	}
 	dst = append(dst, "200 X-RateLimit-Remaining: "...)
 	return appendLine(dst, b.Tokens())
@@ -31,6 +55,9 @@ func appendReserve(dst []byte, o limiter.Outcome) []byte {
 func appendRefusal(dst []byte, o limiter.Outcome) []byte {
 	if o.RetryAfter == 0 {
 		return append(dst, "429\n"...)
+	}
+	if o.RetryAfter < 100 {
+		return appendReady(dst, &readyRefused[o.RetryAfter])
 	}
 	dst = append(dst, "429 Retry-After: "...)
 	return appendLine(dst, o.RetryAfter)

@@ -1,6 +1,6 @@
 package interp
 
-import "strings"
+import "fmt"
 
 // This file is what the program tells a person.
 
@@ -8,14 +8,11 @@ const banner = "tokenbucket: a token-bucket rate limiter. HELP lists the command
 
 const prompt = "> "
 
-// Help is the answer to HELP: the commands, a line each.
-var Help = func() string {
-	var b strings.Builder
+// Help is the answer to HELP: an example, and the commands, a line each.
+func Help() string {
+	text := "For example, LIMIT 3 60 and then REQUEST alice: 200 X-RateLimit-Remaining: 2\n"
 	for _, c := range commands {
-		b.WriteString(c.usage)
-		b.WriteString(strings.Repeat(" ", 32-len(c.usage)))
-		b.WriteString(c.does)
-		b.WriteByte('\n')
+		text += fmt.Sprintf("%-31s %s\n", c.usage, c.does)
 	}
-	return b.String()
-}()
+	return text
+}

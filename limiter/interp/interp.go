@@ -6,26 +6,19 @@
 package interp
 
 import (
-	"bytes"
 	"io"
+	"runtime"
 
 	"tokenbucket/limiter"
 )
 
-// maxLine is how many bytes a line may hold, without its ending and the byte-order mark.
-const maxLine = 1 << 16
-
-// bufferSize is room for the longest line with its ending, and for a block of many short ones.
-const bufferSize = 2 * maxLine
-
-// maxEmptyReads is how many reads in a row may bring nothing before the reader counts as broken.
-const maxEmptyReads = 100
-
-const byteOrderMark = "\ufeff"
+// blocks is how many blocks are under way where reading and answering go side by side.
+const blocks = 4
 
 // Options say how a script is run. The zero value is the way of a pipe.
 type Options struct {
 	Clock    func() int64 // the real clock in ms, in the place of the one that NOW sets; it never goes back
+	Trace    bool         // show the arithmetic of each call on the errors' writer
 	Terminal bool         // show a banner and prompts, for a person
 }
 
@@ -40,7 +33,7 @@ func Run(in io.Reader, out, errs io.Writer, opt Options) (bad bool, err error) {
 		streams: streams{writers: [...]io.Writer{toOut: out, toErrs: errs}},
 		store:   limiter.NewStore(limiter.Policy{Capacity: 10, PerMinute: 60}),
 	}
-	err = it.run(in)
+	err = it.run(&scanner{in: in, seed: it.store.Seed(), live: opt.Clock != nil})
 	it.flush()
 	if err == nil {
 		err = it.failed
@@ -48,162 +41,158 @@ func Run(in io.Reader, out, errs io.Writer, opt Options) (bad bool, err error) {
 	return it.bad, err
 }
 
-// An interpreter is the state of a run.
+// An interpreter is the state of a run, but for what the scanner keeps.
 type interpreter struct {
 	Options
 	streams
-	store    *limiter.Store
-	clock    int64 // what NOW set, in ms
-	number   int64 // how many lines have ended, and so the number of the last one
-	bad      bool  // one of them was
-	skipping bool  // the line being read is too long, and was reported
-	quit     bool
+	store   *limiter.Store
+	buckets [limiter.MaxFind]*limiter.Bucket // of the calls being answered
+	bad     bool                             // a line was
+	traced  bool                             // the header of the trace is there
 }
 
-// run reads blocks of input and runs the lines in them. What it returns is a read error.
-func (it *interpreter) run(in io.Reader) error {
+// run runs the script. What it returns is a read error.
+func (it *interpreter) run(s *scanner) error {
+	it.store.Monotonic = it.Clock != nil
 	if it.Terminal {
 		it.write(toOut, banner)
 	}
-	buf := make([]byte, bufferSize)
-	held := 0  // bytes at the start of buf that are the beginning of a line
-	empty := 0 // reads in a row that brought nothing
-	for it.failed == nil {
-		if it.Terminal && held == 0 {
+	for b := new(block); it.failed == nil; {
+		if it.Terminal {
 			it.write(toOut, prompt)
 		}
 		it.flush()
-		n, err := in.Read(buf[held:])
-		end := held + n
-		if i := bytes.LastIndexByte(buf[held:end], '\n'); i >= 0 {
-			whole := held + i + 1
-			it.lines(buf[:whole])
-			if it.quit {
-				return nil
-			}
-			end = copy(buf, buf[whole:end])
+		s.next(b)
+		it.block(b)
+		if b.end != nil {
+			return b.fault()
 		}
-		held = it.hold(buf[:end])
-
-		if err == io.EOF {
-			it.end(buf[:held])
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			empty = 0
-		} else if empty++; empty == maxEmptyReads {
-			return io.ErrNoProgress
+		if b.full && runtime.GOMAXPROCS(0) > 1 {
+			return it.runSideBySide(s, b)
 		}
 	}
 	return nil
 }
 
-// lines runs a block of lines, each with its ending.
-func (it *interpreter) lines(block []byte) {
-	for len(block) > 0 && !it.quit {
-		i := bytes.IndexByte(block, '\n')
-		it.line(block[:i])
-		block = block[i+1:]
+// runSideBySide runs the rest of a long script: while one core answers the calls of a block, another takes in the next.
+func (it *interpreter) runSideBySide(s *scanner, b *block) error {
+	free, ready := make(chan *block, blocks), make(chan *block, blocks)
+	defer close(free)
+	free <- b
+	for range blocks - 1 {
+		free <- new(block)
 	}
-}
-
-// hold keeps the beginning of a line until the rest is read, and returns its length; but of one that is too long
-// whatever follows, nothing.
-func (it *interpreter) hold(begun []byte) int {
-	if it.skipping {
-		return 0
-	}
-	most := maxLine + len("\r")
-	if it.number == 0 {
-		most += len(byteOrderMark)
-	}
-	if len(begun) <= most {
-		return len(begun)
-	}
-	it.skipping = true
-	it.tooLong(begun, it.number+1)
-	return 0
-}
-
-// end runs the last line, if it is one without an ending.
-func (it *interpreter) end(last []byte) {
-	if it.Terminal {
-		it.write(toOut, "\n") // Ctrl-D left the cursor behind the prompt
-	}
-	if len(last) > 0 {
-		it.line(last)
-	}
-}
-
-// line runs a line without its LF.
-func (it *interpreter) line(line []byte) {
-	it.number++
-	if it.skipping {
-		it.skipping = false
-		return
-	}
-	if it.number == 1 {
-		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
-	}
-	line = bytes.TrimSuffix(line, []byte{'\r'})
-	if len(line) > maxLine {
-		it.tooLong(line, it.number)
-		return
-	}
-	c, m := parse(line)
-	if m == nil && c.verb == now && !c.bare && it.Clock != nil {
-		m = &mistake{"with -live there is no", line, "want NOW alone, the clock is the real one"}
-	}
-	if m != nil {
-		it.report(m, it.number)
-		return
-	}
-	it.do(c)
-}
-
-// do runs a command.
-func (it *interpreter) do(c command) {
-	it.to(toOut)
-	switch c.verb {
-	case limit:
-		it.store.Reset(limiter.Policy{Capacity: c.capacity, PerMinute: c.perMinute})
-	case now:
-		if c.bare {
-			it.pending = appendLine(it.pending, it.now())
-		} else {
-			it.clock = c.ms
+	go func() {
+		for b := range free {
+			s.next(b)
+			ready <- b
+			if b.end != nil {
+				return
+			}
 		}
-	case request:
-		b, o := it.store.Take(c.client, it.now(), c.cost, 0)
-		it.pending = appendRequest(it.pending, b, o)
-	case reserve:
-		_, o := it.store.Take(c.client, it.now(), c.cost, c.maxWait)
-		it.pending = appendReserve(it.pending, o)
-	case status:
-		it.pending = appendStatus(it.pending, it.store.TopUp(c.client, it.now()))
+	}()
+	for it.failed == nil {
+		select {
+		case b = <-ready:
+		default:
+			it.flush()
+			b = <-ready
+		}
+		it.block(b)
+		if b.end != nil {
+			return b.fault()
+		}
+		free <- b
+	}
+	return nil
+}
+
+// block does what the lines of a block say.
+func (it *interpreter) block(b *block) {
+	if it.Terminal && (b.cut || b.end == io.EOF) {
+		it.write(toOut, "\n") // Ctrl-D left the cursor behind the prompt, or behind the line
+	}
+	terms, done := b.terms, 0
+	for i := range b.others {
+		o := &b.others[i]
+		terms = it.answerAll(b.text[:], b.calls[done:o.after], terms)
+		it.do(o)
+		done = o.after
+	}
+	it.answerAll(b.text[:], b.calls[done:], terms)
+	// Back to the scanner go blocks that this core was the last to write to: it can then have their memory for writing
+	// at once, where it would otherwise wait for this core to give up each line of cache.
+	clear(b.calls)
+}
+
+// answerAll answers calls, and returns the terms that are not theirs.
+func (it *interpreter) answerAll(text []byte, calls []limiter.Call, terms []terms) []terms {
+	answer := it.answer
+	if it.Trace {
+		answer = it.trace
+	}
+	for len(calls) > 0 {
+		n := min(len(calls), limiter.MaxFind)
+		if it.Clock != nil {
+			for i := range calls[:n] {
+				calls[i].Now = it.Clock()
+			}
+		}
+		terms = answer(text, calls[:n], terms)
+		calls = calls[n:]
+	}
+	return terms
+}
+
+// answer answers as many calls as can be found together.
+func (it *interpreter) answer(text []byte, calls []limiter.Call, terms []terms) []terms {
+	it.store.Find(text, calls, &it.buckets)
+	it.to(toOut)
+	policy, out := it.store.Policy(), it.pending
+	for i := range calls {
+		c, b := &calls[i], it.buckets[i%limiter.MaxFind]
+		var o limiter.Outcome
+		switch verb(c.Kind) {
+		case request:
+			*b, o = policy.Take(*b, c.Now, 1, 0)
+			out = appendRequest(out, *b, o)
+		case request | hasTerms:
+			*b, o = policy.Take(*b, c.Now, terms[0].cost, 0)
+			out = appendRequest(out, *b, o)
+			terms = terms[1:]
+		case reserve | hasTerms:
+			*b, o = policy.Take(*b, c.Now, terms[0].cost, terms[0].maxWait)
+			out = appendReserve(out, o)
+			terms = terms[1:]
+		case status:
+			*b = policy.TopUp(*b, c.Now)
+			out = appendStatus(out, *b)
+		}
+	}
+	it.pending = out
+	return terms
+}
+
+// do does what a line says that is no call.
+func (it *interpreter) do(o *other) {
+	if o.mistake != nil {
+		it.bad = true
+		it.to(toErrs)
+		it.pending = appendMistake(it.pending, o.number, o.mistake)
+		return
+	}
+	it.to(toOut)
+	switch o.command.verb {
+	case limit:
+		clear(it.buckets[:]) // which would keep memory that Reset gives back
+		it.store.Reset(limiter.Policy{Capacity: o.command.capacity, PerMinute: o.command.perMinute})
+	case now:
+		ms := o.now
+		if it.Clock != nil {
+			ms = it.Clock()
+		}
+		it.pending = appendLine(it.pending, ms)
 	case help:
-		it.pending = append(it.pending, Help...)
-	case quit:
-		it.quit = true
+		it.pending = append(it.pending, Help()...)
 	}
-}
-
-func (it *interpreter) now() int64 {
-	if it.Clock != nil {
-		return it.Clock()
-	}
-	return it.clock
-}
-
-func (it *interpreter) tooLong(line []byte, number int64) {
-	it.report(&mistake{"line too long,", line, "want at most 65536 bytes"}, number)
-}
-
-func (it *interpreter) report(m *mistake, number int64) {
-	it.bad = true
-	it.to(toErrs)
-	it.pending = appendMistake(it.pending, number, m)
 }

@@ -21,6 +21,8 @@ const (
 	help
 	quit
 	nothing // a blank line, or a comment
+
+	hasTerms verb = 1 << 7 // beside the verb of a call
 )
 
 // The commands, in the order in which HELP lists them.
@@ -32,11 +34,11 @@ var commands = [...]struct {
 }{
 	limit:   {"LIMIT", "LIMIT capacity per_minute", "set the policy for everyone, forget all buckets", 2, 2},
 	now:     {"NOW", "NOW [ms]", "set the clock, or print it", 0, 1},
-	request: {"REQUEST", "REQUEST client [cost]", "take tokens (1) if they are there now", 1, 2},
+	request: {"REQUEST", "REQUEST client [cost]", "take cost tokens (1) if they are there now", 1, 2},
 	reserve: {"RESERVE", "RESERVE client max_wait [cost]", "take them now, or up to max_wait ms ahead", 2, 3},
 	status:  {"STATUS", "STATUS client", "print the tokens, take none", 1, 1},
 	help:    {"HELP", "HELP", "print this list", 0, 0},
-	quit:    {"QUIT", "QUIT", "end, as the end of the input does", 0, 0},
+	quit:    {"QUIT", "QUIT", "end; exit status 0, or 1 after a bad line", 0, 0},
 }
 
 // maxWords is one more than the longest command has, enough to see that there are too many.
@@ -62,48 +64,51 @@ type mistake struct {
 }
 
 // parse reads a line without its ending.
-func parse(line []byte) (command, *mistake) {
-	var buf [maxWords][]byte
-	words := split(line, buf[:0])
-	if len(words) == 0 || words[0][0] == '#' {
+func parse(line []byte) (c command, m *mistake) {
+	var words [maxWords][]byte
+	count := split(line, &words)
+	if count == 0 || words[0][0] == '#' {
 		return command{verb: nothing}, nil
 	}
-	v := lookup(words[0])
-	if v == nothing {
-		return command{}, &mistake{"unknown command", words[0], suggestion(words[0])}
+	c.verb = lookup(words[0])
+	if c.verb == nothing {
+		return c, &mistake{"unknown command", words[0], suggestion(words[0])}
 	}
-	args := arguments{words: words[1:]}
-	if given := len(args.words); given < commands[v].min {
-		return command{}, &mistake{"too few words in", line, "want " + commands[v].usage}
-	} else if given > commands[v].max {
-		return command{}, &mistake{"too many words in", line, "want " + commands[v].usage}
+	entry := &commands[c.verb]
+	given := count - 1
+	if given < entry.min {
+		return c, &mistake{"too few words in", line, "want " + entry.usage}
+	}
+	if given > entry.max {
+		return c, &mistake{"too many words in", line, "want " + entry.usage}
 	}
 
-	c := command{verb: v}
-	switch v {
+	switch c.verb {
 	case limit:
-		c.capacity = args.integer("capacity", 0, limiter.MaxCapacity)
-		c.perMinute = args.integer("per_minute", 0, math.MaxInt64)
+		if c.capacity, m = integer(words[1], "capacity", 0, limiter.MaxCapacity); m == nil {
+			c.perMinute, m = integer(words[2], "per_minute", 0, math.MaxInt64)
+		}
 	case now:
-		if c.bare = len(args.words) == 0; !c.bare {
-			c.ms = args.integer("ms", math.MinInt64, math.MaxInt64)
+		if c.bare = given == 0; !c.bare {
+			c.ms, m = integer(words[1], "ms", math.MinInt64, math.MaxInt64)
 		}
 	case request:
-		c.client = args.word()
-		c.cost = args.cost()
+		c.client = words[1]
+		c.cost, m = cost(words[2])
 	case reserve:
-		c.client = args.word()
-		c.maxWait = args.integer("max_wait", 0, math.MaxInt64)
-		c.cost = args.cost()
+		c.client = words[1]
+		if c.maxWait, m = integer(words[2], "max_wait", 0, math.MaxInt64); m == nil {
+			c.cost, m = cost(words[3])
+		}
 	case status:
-		c.client = args.word()
+		c.client = words[1]
 	}
-	return c, args.mistake
+	return c, m
 }
 
-// split appends the line's words to words, as far as its capacity goes.
-func split(line []byte, words [][]byte) [][]byte {
-	for i := 0; i < len(line) && len(words) < cap(words); {
+// split puts the line's words into words, as many as it holds, and returns how many.
+func split(line []byte, words *[maxWords][]byte) (count int) {
+	for i := 0; i < len(line) && count < maxWords; {
 		for i < len(line) && isBlank(line[i]) {
 			i++
 		}
@@ -112,69 +117,92 @@ func split(line []byte, words [][]byte) [][]byte {
 			i++
 		}
 		if i > start {
-			words = append(words, line[start:i])
+			words[count] = line[start:i]
+			count++
 		}
 	}
-	return words
+	return count
 }
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
 
+// integer reads a word as an integer of the range.
+func integer(word []byte, name string, min, max int64) (int64, *mistake) {
+	n, err := strconv.ParseInt(string(word), 10, 64)
+	if err != nil || n < min || n > max {
+		return 0, &mistake{"bad " + name, word,
+			"want an integer from " + strconv.FormatInt(min, 10) + " to " + strconv.FormatInt(max, 10)}
+	}
+	return n, nil
+}
+
+// cost reads the last word as a number of tokens, 1 if there is none.
+func cost(word []byte) (int64, *mistake) {
+	if word == nil {
+		return 1, nil
+	}
+	return integer(word, "cost", 1, math.MaxInt64)
+}
+
 // lookup finds a verb by its name, in which the case of ASCII letters does not matter.
 func lookup(word []byte) verb {
-	name := string(upper(word))
 	for v := range commands {
-		if commands[v].name == name {
+		if isName(word, commands[v].name) {
 			return verb(v)
 		}
 	}
 	return nothing
 }
 
-// upper is the word in upper case. Only ASCII letters have one here: Unicode would make S of a long s.
-func upper(word []byte) []byte {
-	up := make([]byte, len(word))
-	for i, b := range word {
-		if 'a' <= b && b <= 'z' {
-			b -= 'a' - 'A'
-		}
-		up[i] = b
+func isName(word []byte, name string) bool {
+	if len(word) != len(name) {
+		return false
 	}
-	return up
+	for i, b := range word {
+		if upper(b) != name[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// upper is the upper case of a byte. Only ASCII letters have one: Unicode's rules would make an S of a long s.
+func upper(b byte) byte {
+	if 'a' <= b && b <= 'z' {
+		b -= 'a' - 'A'
+	}
+	return b
 }
 
 // suggestion says what was wanted in the place of an unknown verb.
 func suggestion(word []byte) string {
+	up := make([]byte, len(word))
+	for i, b := range word {
+		up[i] = upper(b)
+	}
+	name := string(up)
+	switch name {
+	case "?":
+		return "want HELP"
+	case "EXIT":
+		return "want QUIT"
+	}
+	for _, c := range commands {
+		if isOneAway(name, c.name) {
+			return "did you mean " + c.name + "?"
+		}
+	}
 	return "want LIMIT, NOW, REQUEST, RESERVE, STATUS, HELP or QUIT"
 }
 
-// arguments takes the words after the verb one by one and keeps the first mistake in them.
-type arguments struct {
-	words   [][]byte
-	mistake *mistake
-}
-
-func (a *arguments) word() []byte {
-	w := a.words[0]
-	a.words = a.words[1:]
-	return w
-}
-
-// integer takes the next word as an integer of the range.
-func (a *arguments) integer(name string, min, max int64) int64 {
-	w := a.word()
-	n, err := strconv.ParseInt(string(w), 10, 64)
-	if (err != nil || n < min || n > max) && a.mistake == nil {
-		a.mistake = &mistake{"bad " + name, w,
-			"want an integer from " + strconv.FormatInt(min, 10) + " to " + strconv.FormatInt(max, 10)}
+// isOneAway reports whether a letter too many, too few or wrong, or two letters swapped, make the difference.
+func isOneAway(a, b string) bool {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
 	}
-	return n
-}
-
-// cost takes the last word, if there is one, as the number of tokens; 1 otherwise.
-func (a *arguments) cost() int64 {
-	if len(a.words) == 0 {
-		return 1
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	return a.integer("cost", 1, math.MaxInt64)
+	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+	return swapped || len(a) <= 1 && len(b) <= 1
 }

@@ -260,7 +260,7 @@ func (w *refWorld) do(words [][]byte) (answer string, ok bool) {
 		}
 	case "HELP":
 		if between(0, 0) {
-			return interp.Help, true
+			return interp.Help(), true
 		}
 	}
 	return "", false

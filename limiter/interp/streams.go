@@ -10,8 +10,8 @@ const (
 	toErrs
 )
 
-// blockSize is how much text is written at a time.
-const blockSize = 1 << 16
+// writeSize is how much text is written at a time.
+const writeSize = 1 << 16
 
 // streams is two writers and the text that is still to be written, all of it to one of them: before text for the other
 // is added, it is written out.
@@ -24,7 +24,7 @@ type streams struct {
 
 // to makes room for text for one of the writers, which is then appended to pending.
 func (s *streams) to(writer int) {
-	if writer != s.current || len(s.pending) >= blockSize {
+	if writer != s.current || len(s.pending) >= writeSize {
 		s.flush()
 		s.current = writer
 	}
