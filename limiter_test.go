@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"sort"
 	"strconv"
@@ -380,5 +381,138 @@ func TestLive(t *testing.T) {
 		if next := sendAt(); next != first+60_000*i {
 			t.Fatalf("reservation %d\nwanted: 200 Send-At: %d\ncame:   200 Send-At: %d", i, first+60_000*i, next)
 		}
+	}
+}
+
+// readme copies the project to a temporary folder and gives it with the command blocks of the README, by their language.
+func readme(t *testing.T) (folder string, blocks map[string][]string) {
+	t.Helper()
+	for _, tool := range []string{"bash", "make", "mkfifo"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip("no ", tool, " here")
+		}
+	}
+	folder = t.TempDir()
+	for _, name := range []string{"go.mod", "main.go", "Makefile", "README.md", "limiter_test.go", "limiter", "testdata"} {
+		if text, err := exec.Command("cp", "-R", name, folder).CombinedOutput(); err != nil {
+			t.Fatalf("cp %s: %v\n%s", name, err, text)
+		}
+	}
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks = make(map[string][]string)
+	for _, m := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
+		blocks[m[1]] = append(blocks[m[1]], m[2])
+	}
+	return folder, blocks
+}
+
+// TestReadme types what the README shows behind "$ " and compares what comes with what it shows below.
+func TestReadme(t *testing.T) {
+	folder, blocks := readme(t)
+	typed := 0
+	for _, block := range blocks["console"] {
+		for _, turn := range strings.Split("\n"+block, "\n$ ")[1:] {
+			command, want, _ := strings.Cut(turn, "\n")
+			if command == "make test" { // is under way
+				continue
+			}
+			if want != "" && !strings.HasSuffix(want, "\n") {
+				want += "\n"
+			}
+			cmd := exec.Command("bash", "-c", command)
+			cmd.Dir = folder
+			got, err := cmd.CombinedOutput()
+			if err != nil || string(got) != want {
+				t.Errorf("$ %s\nwanted:\n%s\ncame:\n%s%v", command, want, got, err)
+			}
+			typed++
+		}
+	}
+	if typed == 0 {
+		t.Error("no command in the README")
+	}
+}
+
+// TestPacing runs the scripts of the README against a vendor, itself this program with the vendor's policy: 80 calls, and
+// none is refused.
+func TestPacing(t *testing.T) {
+	folder, blocks := readme(t)
+	bin := filepath.Join(folder, "pacing")
+	sh := func(script string) {
+		t.Helper()
+		cmd := exec.Command("bash", "-c", script)
+		cmd.Dir = folder
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s\n%v\n%s", script, err, text)
+		}
+	}
+	sh(`mkdir pacing && mkfifo ask answer && cp '` + *program + `' pacing/tokenbucket`)
+	curl := "#!/bin/sh\necho 'REQUEST key' >'" + folder + "/ask' && read -r answer <'" + folder + "/answer' && echo \"$answer\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "curl"), []byte(curl), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	calls := ""
+	for i := range 80 {
+		calls += fmt.Sprintln("item", i)
+	}
+	// The vendor, on a new bucket each time, with its pipes held open.
+	ask, err := os.OpenFile(filepath.Join(folder, "ask"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ask.Close()
+	answer, err := os.OpenFile(filepath.Join(folder, "answer"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Close()
+	vendor := exec.Command(*program, "-live")
+	vendor.Stdin, vendor.Stdout = ask, answer
+	if err := vendor.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { vendor.Process.Kill(); vendor.Wait() }()
+
+	pace := func(script, shell string) (answers, later string) {
+		t.Helper()
+		os.Remove(filepath.Join(folder, "later.txt"))
+		if _, err := io.WriteString(ask, "LIMIT 20 1800\n"); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(shell, "-c", script)
+		cmd.Dir = folder
+		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+		cmd.Stdin = strings.NewReader(calls)
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if err != nil || errs.Len() > 0 {
+			t.Errorf("%s: %v\n%s", script, err, errs.String())
+		}
+		list, _ := os.ReadFile(filepath.Join(folder, "later.txt"))
+		return string(out), string(list)
+	}
+	scripts := append(blocks["bash"], blocks["sh"]...)
+	if len(scripts) != 3 {
+		t.Fatalf("%d scripts in the README", len(scripts))
+	}
+	for i, script := range scripts {
+		shell := "bash"
+		if i == 2 {
+			shell = "sh"
+		}
+		answers, later := pace(script, shell)
+		if strings.Count(answers, "200 ") != 80 || strings.Contains(answers, "429") || later != "" {
+			t.Errorf("%s\nwanted: 80 calls granted\ncame:\n%s\nand for later:\n%s", script, answers, later)
+		}
+	}
+	// Who is not ready to wait leaves calls for later, and makes the others.
+	answers, later := pace(strings.Replace(scripts[0], "RESERVE vendor 60000", "RESERVE vendor 0", 1), "bash")
+	made, left := strings.Count(answers, "200 "), strings.Count(later, "item ")
+	if strings.Contains(answers, "429") || made < 18 || left == 0 || made+left != 80 {
+		t.Errorf("with max_wait 0\nwanted: 80 calls, some for later\ncame:\n%s\nand for later:\n%s", answers, later)
 	}
 }
