@@ -24,6 +24,7 @@ golden: ## run the golden files and show each difference; ACCEPT=NAME takes the 
 	@$(GO) test -count 1 -run '^TestGolden$$' . -accept '$(ACCEPT)' -program '$(PROGRAM)'
 
 cover: ## show the statements that no test reaches
+	@mkdir -p bin
 	$(GO) test -coverprofile bin/cover.out -coverpkg ./limiter/... ./limiter/...
 	@$(GO) tool cover -func bin/cover.out | grep -v '100.0%$$' || echo 'all covered'
 

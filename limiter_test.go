@@ -353,6 +353,25 @@ func TestConversation(t *testing.T) {
 	}
 }
 
+// TestConversationAfterLongScript: a script so long that reading and answering go side by side, then a person again.
+func TestConversationAfterLongScript(t *testing.T) {
+	c := converse(t)
+	const long = 200_000
+	go io.WriteString(c.in, strings.Repeat("STATUS a\n", long))
+	for i := range long {
+		if answer := c.hear(); answer != "10.000" {
+			t.Fatalf("answer %d\nwanted: 10.000\ncame:   %s", i+1, answer)
+		}
+	}
+	for i := range 100 {
+		c.say(fmt.Sprintf("NOW %d\nNO", i))
+		c.say("W\n")
+		if answer := c.hear(); answer != strconv.Itoa(i) {
+			t.Fatalf("wanted: %d\ncame:   %s", i, answer)
+		}
+	}
+}
+
 // TestLive: the clock of -live is the system's, and Send-At is told on it.
 func TestLive(t *testing.T) {
 	c := converse(t, "-live")

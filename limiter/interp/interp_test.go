@@ -4,6 +4,7 @@ package interp
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -107,6 +108,29 @@ func TestLargeWrites(t *testing.T) {
 	}
 	if errs.bytes > 0 || out.bytes < 1e7 || out.bytes/out.writes < writeSize/2 {
 		t.Errorf("%d bytes in %d writes", out.bytes, out.writes)
+	}
+}
+
+// fullWriter has room for so many bytes.
+type fullWriter struct{ room int }
+
+func (w *fullWriter) Write(p []byte) (int, error) {
+	n := min(len(p), w.room)
+	if w.room -= n; n < len(p) {
+		return n, errFull
+	}
+	return n, nil
+}
+
+var errFull = errors.New("full")
+
+// TestLongScriptFails: a write that fails ends a long script too, though more input could be read for ever.
+func TestLongScriptFails(t *testing.T) {
+	more, end := io.Pipe()
+	defer end.Close()
+	in := io.MultiReader(strings.NewReader(strings.Repeat("REQUEST a\n", 300_000)), more)
+	if _, err := Run(in, &fullWriter{1_000_000}, io.Discard, Options{}); err != errFull {
+		t.Errorf("wanted: %v\ncame:   %v", errFull, err)
 	}
 }
 

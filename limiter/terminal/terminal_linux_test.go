@@ -55,7 +55,7 @@ func TestIs(t *testing.T) {
 		what string
 		f    *os.File
 		want bool
-	}{{"a terminal", screen, true}, {os.DevNull, null, false}, {"a pipe", pipe, false}, {"a closed file", closed, false}} {
+	}{{"a terminal", screen, true}, {os.DevNull, null, false}, {"a pipe", pipe, false}, {"a closed file", closed, false}, {"no file", nil, false}} {
 		if got := terminal.Is(c.f); got != c.want {
 			t.Errorf("Is(%s): wanted %v, came %v", c.what, c.want, got)
 		}
