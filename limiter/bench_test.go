@@ -32,7 +32,7 @@ func fill(s *limiter.Store, clients int, name func(dst []byte, i int) []byte) {
 	var b batch
 	var buffer []byte
 	for i := 0; i < clients; {
-		for ; i < clients && len(b.calls) < limiter.MaxFind; i++ {
+		for ; i < clients && len(b.calls) < limiter.MaxSeek; i++ {
 			buffer = name(buffer[:0], i)
 			b.add(buffer, hash(s, buffer), 0)
 		}
@@ -42,7 +42,7 @@ func fill(s *limiter.Store, clients int, name func(dst []byte, i int) []byte) {
 
 // traffic is calls of known clients at random, with their names one behind the other, as the lines of a script have them.
 func traffic(s *limiter.Store, clients int, name func(dst []byte, i int) []byte) *batch {
-	const calls = 1 << 20 // a multiple of MaxFind
+	const calls = 1 << 20 // a multiple of MaxSeek
 	r := rand.New(rand.NewPCG(1, 0))
 	b := new(batch)
 	var buffer []byte
@@ -54,17 +54,18 @@ func traffic(s *limiter.Store, clients int, name func(dst []byte, i int) []byte)
 	return b
 }
 
-// decide answers the next 64 calls of the traffic at now: the hashes, Find, and Take for each.
+// decide answers the next 64 calls of the traffic at now: the hashes, Seek, Bucket and Take for each.
 func decide(s *limiter.Store, b *batch, first int, now int64) {
-	calls, p := b.calls[first:][:limiter.MaxFind], s.Policy()
+	calls, p := b.calls[first:][:limiter.MaxSeek], s.Policy()
 	for i := range calls {
 		c := &calls[i]
 		c.Hash = hash(s, b.text[c.At:][:c.Size])
 		c.Now = now
 	}
-	s.Find(b.text, calls, &b.buckets)
+	s.Seek(calls)
 	for i := range calls {
-		*b.buckets[i], outcome = p.Take(*b.buckets[i], now, 1, 0)
+		bucket := s.Bucket(b.text, &calls[i], i)
+		*bucket, outcome = p.Take(*bucket, now, 1, 0)
 	}
 }
 
@@ -76,13 +77,13 @@ func run(b *testing.B, s *limiter.Store, calls *batch) float64 {
 	for b.Loop() {
 		now += 10
 		decide(s, calls, first, now)
-		first = (first + limiter.MaxFind) % len(calls.calls)
+		first = (first + limiter.MaxSeek) % len(calls.calls)
 	}
 	if s.Clients() != clients {
 		b.Fatalf("%d clients have become %d", clients, s.Clients())
 	}
 	b.ReportMetric(0, "ns/op") // which would be that of 64
-	return float64(b.N) * limiter.MaxFind / b.Elapsed().Seconds()
+	return float64(b.N) * limiter.MaxSeek / b.Elapsed().Seconds()
 }
 
 // BenchmarkTake is one decision: the arithmetic alone, by the store in batches of 64 among 1,000 clients, and by the store

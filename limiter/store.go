@@ -35,8 +35,9 @@ type Store struct {
 	arena []region
 	spare []*memory // for regions to come
 
-	name   []byte // of the client of Take or TopUp
-	warmth uint64 // what warm read, kept so that it has to read it
+	sought [MaxSeek]uint64 // for each call of the last Seek, a slot that may be its client's, or 0
+	name   []byte          // of the client of Take or TopUp
+	warmth uint64          // what warm read, kept so that it has to read it
 }
 
 // MaxName is the most bytes that a client's name may have.
@@ -85,8 +86,8 @@ type Call struct {
 	Kind uint8  // free for the caller
 }
 
-// MaxFind is how many calls Find takes.
-const MaxFind = 64
+// MaxSeek is how many calls Seek takes.
+const MaxSeek = 64
 
 // NewStore returns a store of no clients.
 func NewStore(p Policy) *Store {
@@ -142,34 +143,33 @@ func (s *Store) find(client []byte, now int64) *Bucket {
 	}
 	s.name = append(append(s.name[:0], client...), make([]byte, word)...)
 	call := [1]Call{{Hash: maphash.Bytes(s.seed, client), Now: now, Size: uint16(len(client))}}
-	var buckets [MaxFind]*Bucket
-	s.Find(s.name, call[:], &buckets)
-	return buckets[0]
+	s.Seek(call[:])
+	return s.Bucket(s.name, &call[0], 0)
 }
 
-// Find finds the buckets of at most MaxFind calls, in order, and makes one for each client that is new. They are good
-// until the next Find or Reset. The names lie in text, which goes on for 8 bytes at least behind each.
+// Seek looks for the clients of at most MaxSeek calls, whose buckets are then had from Bucket.
 //
 // To find one client, its slot has to come from memory and then its record. Here all slots are read in one loop and all
 // records in the next, so that memory works on many at a time.
-func (s *Store) Find(text []byte, calls []Call, buckets *[MaxFind]*Bucket) {
+func (s *Store) Seek(calls []Call) {
 	if s.used+len(calls) > s.room() {
 		s.makeRoom(len(calls), calls[0].Now)
 	}
-	var array [MaxFind]uint64
-	slots := array[:len(calls)]
-	s.probe(calls, slots)
+	s.probe(calls, s.sought[:len(calls)])
 	if len(s.index) >= warmIndex {
-		s.warm(slots)
+		s.warm(s.sought[:len(calls)])
 	}
-	for i, slot := range slots {
-		c, place := &calls[i], slot&placeMask
-		m, at := s.record(place)
-		if place == 0 || !m.isNamed(at, text, c) {
-			m, at = s.record(s.findOrAdd(text, c))
-		}
-		buckets[i%MaxFind] = m.bucket(at)
+}
+
+// Bucket is the bucket of the call that was number i of the last Seek, full if the client is new. It is good until the
+// next Seek or Reset. The call's name lies in text, which goes on for 8 bytes at least behind it.
+func (s *Store) Bucket(text []byte, c *Call, i int) *Bucket {
+	place := s.sought[i%MaxSeek] & placeMask
+	m, at := s.record(place)
+	if place == 0 || !m.isNamed(at, text, c) {
+		m, at = s.record(s.findOrAdd(text, c))
 	}
+	return m.bucket(at)
 }
 
 // probe finds for each call the first slot with the upper bits of its hash, or a free one.

@@ -26,11 +26,11 @@ func wantBucket(t *testing.T, what string, client []byte, got limiter.Bucket, ti
 	}
 }
 
-// A batch is calls for Find and the text that their names lie in.
+// A batch is calls for Seek and the text that their names lie in.
 type batch struct {
 	text    []byte
 	calls   []limiter.Call
-	buckets [limiter.MaxFind]*limiter.Bucket
+	buckets [limiter.MaxSeek]*limiter.Bucket
 }
 
 // add adds a call with a hash of any kind: a store knows clients by their names, as long as each name has one hash.
@@ -43,9 +43,16 @@ func (b *batch) add(name []byte, hash uint64, now int64) {
 func (b *batch) find(s *limiter.Store) []*limiter.Bucket {
 	n := len(b.calls)
 	b.text = append(b.text, "\xff\x00behind"...)
-	s.Find(b.text, b.calls, &b.buckets)
+	b.seek(s)
 	b.text, b.calls = b.text[:0], b.calls[:0]
 	return b.buckets[:n]
+}
+
+func (b *batch) seek(s *limiter.Store) {
+	s.Seek(b.calls)
+	for i := range b.calls {
+		b.buckets[i] = s.Bucket(b.text, &b.calls[i], i)
+	}
 }
 
 // hash is the hash that the store wants.
@@ -256,7 +263,7 @@ func TestFindInOneBatch(t *testing.T) {
 			}
 			// The new are the next 22. Each is called up to three times in the batch, between calls of the old.
 			var who []int
-			for i := range limiter.MaxFind {
+			for i := range limiter.MaxSeek {
 				switch i % 3 {
 				case 0:
 					who = append(who, old+i/3)
@@ -326,8 +333,8 @@ func TestFindSameHash(t *testing.T) {
 			var b batch
 			name := func(i int) []byte { return fmt.Append(nil, "client", i) }
 			each := func(do func(i int, bucket *limiter.Bucket)) {
-				for first := 0; first < clients; first += limiter.MaxFind {
-					for i := first; i < min(first+limiter.MaxFind, clients); i++ {
+				for first := 0; first < clients; first += limiter.MaxSeek {
+					for i := first; i < min(first+limiter.MaxSeek, clients); i++ {
 						b.add(name(i), c.hash(i), 0)
 					}
 					for at, bucket := range b.find(s) {
@@ -432,7 +439,7 @@ func TestFindWalk(t *testing.T) {
 		// The clients that may be called come to be more and more, so that old and new ones are mixed.
 		known := min(clients, 1+call*2/3)
 		who = who[:0]
-		for range 1 + r.IntN(limiter.MaxFind) {
+		for range 1 + r.IntN(limiter.MaxSeek) {
 			name := names[r.IntN(known)]
 			if r.IntN(8) == 0 && len(who) > 0 {
 				name = who[r.IntN(len(who))]
@@ -510,7 +517,7 @@ func TestMonotonicWalk(t *testing.T) {
 				if r.IntN(500) == 0 { // a pause
 					now += r.Int64N(200_000)
 				}
-				for range 1 + r.IntN(limiter.MaxFind) {
+				for range 1 + r.IntN(limiter.MaxSeek) {
 					now += max(0, r.Int64N(2*c.step+1)-c.step)
 					i := r.IntN(c.clients)
 					if r.IntN(4) == 0 {
@@ -559,7 +566,7 @@ func TestMonotonicWalk(t *testing.T) {
 				}
 			}
 			// With more than live clients and a batch of them in half of the room, it does not grow.
-			if bound := max(512, 4*(live+limiter.MaxFind)); s.Clients() > bound {
+			if bound := max(512, 4*(live+limiter.MaxSeek)); s.Clients() > bound {
 				t.Errorf("clients\ncame:   %d\nwanted: at most %d", s.Clients(), bound)
 			}
 			if grew := slots > 1024; grew != c.grows || forgot == 0 {
@@ -584,7 +591,7 @@ func TestMonotonicTenMillion(t *testing.T) {
 		clients = 10_000_000
 		each    = 20 // ms
 		live    = each * 1000
-		bound   = 4 * (live + limiter.MaxFind)
+		bound   = 4 * (live + limiter.MaxSeek)
 		record  = 48 // bytes: a bucket, a length and a name of 17 bytes, in words
 		region  = 1 << 17
 	)
@@ -596,7 +603,7 @@ func TestMonotonicTenMillion(t *testing.T) {
 	name := []byte("client-0000000000")
 	largest, settled := 0, 0 // clients; slots once a tenth of them were there
 	for i := 0; i < clients; {
-		for range limiter.MaxFind {
+		for range limiter.MaxSeek {
 			for n, at := i, len(name)-1; n > 0; n, at = n/10, at-1 {
 				name[at] = byte('0' + n%10)
 			}
@@ -604,10 +611,10 @@ func TestMonotonicTenMillion(t *testing.T) {
 			i++
 		}
 		for at, bucket := range b.find(s) {
-			now := int64((i - limiter.MaxFind + at) / each)
+			now := int64((i - limiter.MaxSeek + at) / each)
 			after, o := p.Take(*bucket, now, 1, 0)
 			if o != granted(now) || after != (limiter.Bucket{Last: now}) {
-				t.Fatalf("client %d at %d, from %+v\ncame:   %+v, %+v\nwanted: granted, an empty bucket", i-limiter.MaxFind+at, now, *bucket, after, o)
+				t.Fatalf("client %d at %d, from %+v\ncame:   %+v, %+v\nwanted: granted, an empty bucket", i-limiter.MaxSeek+at, now, *bucket, after, o)
 			}
 			*bucket = after
 		}
@@ -710,7 +717,7 @@ func TestResetFrees(t *testing.T) {
 }
 
 // TestAllocatesNothing: in a small store ten thousand Resets in a row, and what is done between them, allocate nothing; nor
-// does Find of known clients in a large one.
+// do Seek and Bucket of known clients in a large one.
 func TestAllocatesNothing(t *testing.T) {
 	s := limiter.NewStore(threeAt60)
 	a := []byte("a")
@@ -722,19 +729,19 @@ func TestAllocatesNothing(t *testing.T) {
 		t.Errorf("allocations of Take, TopUp and Reset\ncame:   %v\nwanted: 0", n)
 	}
 
-	for _, clients := range []int{limiter.MaxFind, 100_000} {
+	for _, clients := range []int{limiter.MaxSeek, 100_000} {
 		s := limiter.NewStore(threeAt60)
 		var b batch
 		for i := range clients {
 			name := fmt.Append(nil, "client", i)
 			s.TopUp(name, 0)
-			if i >= clients-limiter.MaxFind {
+			if i >= clients-limiter.MaxSeek {
 				b.add(name, hash(s, name), 0)
 			}
 		}
 		b.text = append(b.text, "\xff\x00behind"...)
-		if n := testing.AllocsPerRun(1000, func() { s.Find(b.text, b.calls, &b.buckets) }); n != 0 {
-			t.Errorf("allocations of Find among %d clients\ncame:   %v\nwanted: 0", clients, n)
+		if n := testing.AllocsPerRun(1000, func() { b.seek(s) }); n != 0 {
+			t.Errorf("allocations of Seek and Bucket among %d clients\ncame:   %v\nwanted: 0", clients, n)
 		}
 		if s.Clients() != clients {
 			t.Errorf("clients\ncame:   %d\nwanted: %d", s.Clients(), clients)

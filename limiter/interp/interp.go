@@ -1,8 +1,8 @@
 // Package interp runs scripts of LIMIT, NOW, REQUEST, RESERVE and STATUS commands, one a line, against a store of token
 // buckets.
 //
-// This file reads lines and runs them. A line becomes a command in parse.go, the buckets decide in package limiter, and
-// the answer gets its words in answer.go.
+// This file runs a script. Blocks of lines come from block.go, what the lines mean is found out in lines.go and parse.go,
+// the buckets decide in package limiter, and the answers get their words in answer.go.
 package interp
 
 import (
@@ -26,7 +26,8 @@ type Options struct {
 // line to errs, in order. Whenever it waits for input, all that it had to say is written.
 //
 // It reports whether any line was bad. The error is that of a read or a write that failed, and ends the run; a line that
-// a read error cut off is not run.
+// a read error cut off is not run. A long script is read in a goroutine of its own; when a write fails, that may still be
+// waiting for more.
 func Run(in io.Reader, out, errs io.Writer, opt Options) (bad bool, err error) {
 	it := &interpreter{
 		Options: opt,
@@ -45,10 +46,9 @@ func Run(in io.Reader, out, errs io.Writer, opt Options) (bad bool, err error) {
 type interpreter struct {
 	Options
 	streams
-	store   *limiter.Store
-	buckets [limiter.MaxFind]*limiter.Bucket // of the calls being answered
-	bad     bool                             // a line was
-	traced  bool                             // the header of the trace is there
+	store  *limiter.Store
+	bad    bool // a line was
+	traced bool // the header of the trace is there
 }
 
 // run runs the script. What it returns is a read error.
@@ -80,7 +80,7 @@ func (it *interpreter) runSideBySide(s *scanner, b *block) error {
 	defer close(free)
 	free <- b
 	for range blocks - 1 {
-		free <- new(block)
+		free <- &block{calls: make([]limiter.Call, 0, cap(b.calls))}
 	}
 	go func() {
 		for b := range free {
@@ -127,18 +127,18 @@ func (it *interpreter) block(b *block) {
 
 // answerAll answers calls, and returns the terms that are not theirs.
 func (it *interpreter) answerAll(text []byte, calls []limiter.Call, terms []terms) []terms {
-	answer := it.answer
-	if it.Trace {
-		answer = it.trace
-	}
 	for len(calls) > 0 {
-		n := min(len(calls), limiter.MaxFind)
+		n := min(len(calls), limiter.MaxSeek)
 		if it.Clock != nil {
 			for i := range calls[:n] {
 				calls[i].Now = it.Clock()
 			}
 		}
-		terms = answer(text, calls[:n], terms)
+		if it.Trace {
+			terms = it.trace(text, calls[:n], terms)
+		} else {
+			terms = it.answer(text, calls[:n], terms)
+		}
 		calls = calls[n:]
 	}
 	return terms
@@ -146,11 +146,12 @@ func (it *interpreter) answerAll(text []byte, calls []limiter.Call, terms []term
 
 // answer answers as many calls as can be found together.
 func (it *interpreter) answer(text []byte, calls []limiter.Call, terms []terms) []terms {
-	it.store.Find(text, calls, &it.buckets)
+	it.store.Seek(calls)
 	it.to(toOut)
 	policy, out := it.store.Policy(), it.pending
 	for i := range calls {
-		c, b := &calls[i], it.buckets[i%limiter.MaxFind]
+		c := &calls[i]
+		b := it.store.Bucket(text, c, i)
 		var o limiter.Outcome
 		switch verb(c.Kind) {
 		case request:
@@ -184,7 +185,6 @@ func (it *interpreter) do(o *other) {
 	it.to(toOut)
 	switch o.command.verb {
 	case limit:
-		clear(it.buckets[:]) // which would keep memory that Reset gives back
 		it.store.Reset(limiter.Policy{Capacity: o.command.capacity, PerMinute: o.command.perMinute})
 	case now:
 		ms := o.now

@@ -24,8 +24,8 @@ const (
 func (it *interpreter) trace(text []byte, calls []limiter.Call, terms []terms) []terms {
 	for i := range calls {
 		c := calls[i : i+1]
-		it.store.Find(text, c, &it.buckets)
-		before := *it.buckets[0]
+		it.store.Seek(c)
+		before := *it.store.Bucket(text, &c[0], 0)
 
 		it.to(toOut)
 		start := len(it.pending)
