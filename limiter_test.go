@@ -182,10 +182,14 @@ func TestCommandLine(t *testing.T) {
 		{nil, "", "", "", 0},
 		{nil, "oops\n" + hello, "10.000\n", "stdin:1: ", 1},
 		{[]string{"-h"}, hello, "usage: tokenbucket", "", 0},
-		{[]string{"--help"}, hello, "usage: tokenbucket", "", 0},
+		{[]string{"-trace", "-h", "-live"}, hello, "usage: tokenbucket", "", 0},
 		{[]string{"-version"}, hello, "tokenbucket ", "", 0},
 		{[]string{"-nosuch"}, hello, "", "tokenbucket: ", 2},
-		{[]string{"-live=maybe"}, hello, "", "tokenbucket: ", 2},
+		{[]string{"-live=true"}, hello, "", "tokenbucket: ", 2},
+		{[]string{"--"}, hello, "", "tokenbucket: ", 2},
+		{[]string{""}, hello, "", "tokenbucket: ", 2},
+		{[]string{"-h", "-x"}, hello, "", "tokenbucket: ", 2},
+		{[]string{"-\x1b[31m"}, hello, "", `tokenbucket: there is no "-\x1b[31m"`, 2},
 		{[]string{"script.txt"}, hello, "", "tokenbucket: ", 2},
 		{[]string{"-live", "-"}, hello, "", "tokenbucket: ", 2},
 		{[]string{"-live"}, "NOW 5\n" + hello, "10.000\n", "stdin:1: ", 1},
@@ -225,6 +229,15 @@ func TestFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
+	paused, producer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer producer.Close()
+	defer paused.Close()
+	if _, err := producer.WriteString("NOW\n"); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		what     string
 		in       io.Reader
@@ -237,6 +250,7 @@ func TestFaults(t *testing.T) {
 		{"a full disk, and -h", null, full, []string{"-h"}, "no space left"},
 		{"a full disk, and -version", null, full, []string{"-version"}, "no space left"},
 		{"a folder as input", folder, null, nil, "is a directory"},
+		{"a full disk, and a producer that pauses for ever", paused, full, nil, "no space left"},
 	} {
 		var errs bytes.Buffer
 		cmd := exec.Command(*program, c.args...)

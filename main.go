@@ -5,11 +5,8 @@
 package main
 
 import (
-	"errors"
-	"flag"
-	"fmt"
-	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"tokenbucket/limiter/interp"
@@ -46,24 +43,30 @@ const (
 func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) (status int) {
-	flags := flag.NewFlagSet("tokenbucket", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	live := flags.Bool("live", false, "")
-	trace := flags.Bool("trace", false, "")
-	showVersion := flags.Bool("version", false, "")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
+	var live, trace, help, showVersion bool
+	for _, arg := range args {
+		switch arg {
+		case "-live":
+			live = true
+		case "-trace":
+			trace = true
+		case "-h":
+			help = true
+		case "-version":
+			showVersion = true
+		default:
+			return fail("there is no "+strconv.Quote(arg[:min(len(arg), 40)]), usage)
+		}
+	}
+	if help {
 		return tell(about + interp.Help() + statuses)
-	case err != nil:
-		return fail(err, usage)
-	case flags.NArg() > 0:
-		return fail(fmt.Errorf("unexpected argument %q", flags.Arg(0)), usage)
-	case *showVersion:
+	}
+	if showVersion {
 		return tell(version)
 	}
 
-	opt := interp.Options{Trace: *trace, Terminal: terminal.Is(os.Stdin) && terminal.Is(os.Stdout)}
-	if *live {
+	opt := interp.Options{Trace: trace, Terminal: terminal.Is(os.Stdin) && terminal.Is(os.Stdout)}
+	if live {
 		start := time.Now() // with a monotonic reading, which the system clock can't step
 		opt.Clock = func() int64 { return start.Add(time.Since(start)).UnixMilli() }
 	}
@@ -72,7 +75,7 @@ func run(args []string) (status int) {
 		err = os.Stdout.Close() // where some file systems first say that a write failed
 	}
 	if err != nil {
-		return fail(err, "")
+		return fail(err.Error(), "")
 	}
 	if bad && !opt.Terminal {
 		return exitBadLine
@@ -83,13 +86,13 @@ func run(args []string) (status int) {
 // tell prints what a flag asked for.
 func tell(text string) (status int) {
 	if _, err := os.Stdout.WriteString(text); err != nil {
-		return fail(err, "")
+		return fail(err.Error(), "")
 	}
 	return 0
 }
 
 // fail says what went wrong.
-func fail(err error, advice string) (status int) {
-	fmt.Fprintf(os.Stderr, "tokenbucket: %v\n%s", err, advice)
+func fail(what, advice string) (status int) {
+	os.Stderr.WriteString("tokenbucket: " + what + "\n" + advice)
 	return exitFailure
 }

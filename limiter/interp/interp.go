@@ -57,11 +57,13 @@ func (it *interpreter) run(s *scanner) error {
 	if it.Terminal {
 		it.write(toOut, banner)
 	}
-	for b := new(block); it.failed == nil; {
+	for b := new(block); ; {
 		if it.Terminal {
 			it.write(toOut, prompt)
 		}
-		it.flush()
+		if !it.flush() {
+			return nil
+		}
 		s.next(b)
 		it.block(b)
 		if b.end != nil {
@@ -71,7 +73,6 @@ func (it *interpreter) run(s *scanner) error {
 			return it.runSideBySide(s, b)
 		}
 	}
-	return nil
 }
 
 // runSideBySide runs the rest of a long script: while one core answers the calls of a block, another takes in the next.
@@ -95,7 +96,9 @@ func (it *interpreter) runSideBySide(s *scanner, b *block) error {
 		select {
 		case b = <-ready:
 		default:
-			it.flush()
+			if !it.flush() {
+				return nil
+			}
 			b = <-ready
 		}
 		it.block(b)

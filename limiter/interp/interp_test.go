@@ -60,11 +60,11 @@ func TestTerminal(t *testing.T) {
 func TestLiveClock(t *testing.T) {
 	ms := int64(1_000_000)
 	clock := func() int64 { ms += 1000; return ms }
-	in := "LIMIT 1 60\nNOW\nREQUEST a\nREQUEST a\nNOW 5\nRESERVE a 0\nRESERVE a 9000\nRESERVE a 9000 1\nNOW\n"
+	in := "LIMIT 1 60\nNOW\nREQUEST a\nREQUEST a\nNOW 1 x\nRESERVE a 0\nRESERVE a 9000\nRESERVE a 9000 1\nNOW\n"
 	want := "1001000\n" + // the first reading
 		"200 X-RateLimit-Remaining: 0\n" + // 1002000
 		"200 X-RateLimit-Remaining: 0\n" + // 1003000, one second and so one token later
-		"stdin:5: with -live there is no \"NOW 5\": want NOW alone, the clock is the real one\n" +
+		"stdin:5: with -live there is no \"NOW 1 x\": want NOW alone, the clock is the real one\n" +
 		"200 Send-At: 1004000\n" +
 		"200 Send-At: 1005000\n" +
 		"200 Send-At: 1006000\n" +

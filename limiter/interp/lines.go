@@ -124,12 +124,12 @@ func (s *scanner) line(b *block, start, end int) {
 	}
 	c, m := parse(line)
 	switch {
+	case c.verb == now && !c.bare && s.live:
+		s.other(b, s.number, c, &mistake{"with -live there is no", line, "want NOW alone, the clock is the real one"})
 	case m != nil:
 		s.other(b, s.number, c, m)
 	case c.verb == request || c.verb == reserve || c.verb == status:
 		s.call(b, c)
-	case c.verb == now && !c.bare && s.live:
-		s.other(b, s.number, c, &mistake{"with -live there is no", line, "want NOW alone, the clock is the real one"})
 	case c.verb == now && !c.bare:
 		s.now = c.ms
 	case c.verb == quit:

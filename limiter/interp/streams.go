@@ -35,16 +35,15 @@ func (s *streams) write(writer int, text string) {
 	s.pending = append(s.pending, text...)
 }
 
-// flush writes out what is pending.
-func (s *streams) flush() {
-	if len(s.pending) == 0 || s.failed != nil {
-		s.pending = s.pending[:0]
-		return
+// flush writes out what is pending, and reports whether all is well so far.
+func (s *streams) flush() bool {
+	if len(s.pending) > 0 && s.failed == nil {
+		n, err := s.writers[s.current].Write(s.pending)
+		if err == nil && n < len(s.pending) {
+			err = io.ErrShortWrite
+		}
+		s.failed = err
 	}
-	n, err := s.writers[s.current].Write(s.pending)
-	if err == nil && n < len(s.pending) {
-		err = io.ErrShortWrite
-	}
-	s.failed = err
 	s.pending = s.pending[:0]
+	return s.failed == nil
 }

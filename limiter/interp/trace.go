@@ -82,7 +82,7 @@ func (it *interpreter) appendRow(client string, before limiter.Bucket, c limiter
 // clip makes a client's name fit to be shown: escaped as in a message, and cut to a width, but not to nothing.
 func clip(client string, width int) string {
 	width = max(width, 2)
-	shown := strconv.Quote(client[:min(len(client), width*utf8.UTFMax)])
+	shown := strconv.Quote(client[:min(len(client), (width+1)*utf8.UTFMax)])
 	shown = shown[1 : len(shown)-1]
 	if utf8.RuneCountInString(shown) <= width {
 		return shown

@@ -64,6 +64,28 @@ stdin:9: unknown command "oops": want LIMIT, NOW, REQUEST, RESERVE, STATUS, HELP
 	}
 }
 
+// TestClip: a name that does not fit shows that it goes on.
+func TestClip(t *testing.T) {
+	for _, c := range []struct {
+		client string
+		width  int
+		want   string
+	}{
+		{"alice", 5, "alice"},
+		{"alice", 4, "ali…"},
+		{"alice", 1, "a…"}, // never to nothing
+		{"a", -5, "a"},
+		{"😀😀😀😀", 4, "😀😀😀😀"},
+		{"😀😀😀😀x", 4, "😀😀😀…"},
+		{"a\x1bb", 6, `a\x1bb`},
+		{"a\x1bb", 5, `a\x1…`},
+	} {
+		if got := clip(c.client, c.width); got != c.want {
+			t.Errorf("clip(%q, %d)\nwanted: %s\ncame:   %s", c.client, c.width, c.want, got)
+		}
+	}
+}
+
 // TestTraceOrder: a row stands before its answer, and with -live the clock has room.
 func TestTraceOrder(t *testing.T) {
 	ms := int64(1_700_000_000_000)
