@@ -20,7 +20,7 @@ fuzz: ## look for faults with random input, FUZZTIME=1m for each target
 	$(GO) test -run '^$$' -fuzz '^FuzzTake$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./limiter
 	$(GO) test -run '^$$' -fuzz '^FuzzInterpreter$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./limiter/interp
 
-golden: ## run the golden files and show each difference; ACCEPT=NAME takes the answers to NAME.in as right, PROGRAM=./theirs grades another program
+golden: ## run the golden files and show each difference; ACCEPT=NAME takes the answers to NAME.in as right, PROGRAM=./theirs grades another
 	@$(GO) test -count 1 -run '^TestGolden$$' . -accept '$(ACCEPT)' -program '$(PROGRAM)'
 
 cover: ## show the statements that no test reaches

@@ -8,6 +8,8 @@ package main_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,6 +20,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -26,34 +29,40 @@ import (
 )
 
 var (
-	program = flag.String("program", "", "the program to test, in the place of this one")
-	accept  = flag.String("accept", "", "the golden file whose answers are to be written anew")
+	graded = flag.String("program", "", "a program to grade by the golden files, in the place of this one")
+	accept = flag.String("accept", "", "the golden file whose answers are to be written anew")
+
+	program string // this one, built
 )
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	status, err := 1, error(nil)
+	defer func() {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(status)
+	}()
 	dir, err := os.MkdirTemp("", "tokenbucket")
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return
 	}
-	if *program == "" {
-		*program = filepath.Join(dir, "tokenbucket")
-		if runtime.GOOS == "windows" {
-			*program += ".exe"
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "tokenbucket")
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	if text, buildErr := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); buildErr != nil {
+		err = fmt.Errorf("go build: %v\n%s", buildErr, text)
+		return
+	}
+	if *graded != "" {
+		if *graded, err = exec.LookPath(*graded); err != nil {
+			return
 		}
-		if text, err := exec.Command("go", "build", "-o", *program, ".").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, text)
-			os.Exit(1)
-		}
 	}
-	if *program, err = filepath.Abs(*program); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	status := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(status)
+	status = m.Run()
 }
 
 // A result is what a run of the program left behind.
@@ -65,36 +74,55 @@ type result struct {
 // run runs the program to its end.
 func run(t *testing.T, stdin io.Reader, args ...string) result {
 	t.Helper()
+	return runProgram(t, program, stdin, args...)
+}
+
+func runProgram(t *testing.T, program string, stdin io.Reader, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
 	var out, errs bytes.Buffer
-	cmd := exec.Command(*program, args...)
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &errs
-	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+	if err := cmd.Run(); ctx.Err() != nil {
+		t.Fatal("did not end within a minute")
+	} else if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		t.Fatal(err)
 	}
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
+// TestGolden compares what is printed, of this program with the messages and the exit status; those of another are its
+// own affair.
 func TestGolden(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/*.in")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no golden files: %v", err)
 	}
+	if *accept != "" && !slices.Contains(scripts, filepath.Join("testdata", *accept+".in")) {
+		t.Fatalf("there is no testdata/%s.in to accept", *accept)
+	}
+	wrong := 0
 	for _, script := range scripts {
 		name := strings.TrimSuffix(filepath.Base(script), ".in")
-		t.Run(name, func(t *testing.T) {
+		right := t.Run(name, func(t *testing.T) {
 			in, err := os.ReadFile(script)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := run(t, bytes.NewReader(in))
+			tested := cmp.Or(*graded, program)
+			got := runProgram(t, tested, bytes.NewReader(in))
 			stem := strings.TrimSuffix(script, ".in")
 			if *accept == name {
 				writeGolden(t, stem, got)
 			}
-			want := readGolden(t, stem)
+			want := readGolden(t, stem, got)
 			if line, wanted, came, differ := firstDifference(want.out, got.out); differ {
 				n := askedBy(t, in, line)
 				t.Errorf("%s:%d: %s\nwanted: %s\ncame:   %s", script, n, quoteLine(in, n), wanted, came)
+			}
+			if *graded != "" {
+				return
 			}
 			if _, wanted, came, differ := firstDifference(want.err, got.err); differ {
 				t.Errorf("%s: standard error\nwanted: %s\ncame:   %s", script, wanted, came)
@@ -103,14 +131,20 @@ func TestGolden(t *testing.T) {
 				t.Errorf("%s: exit status\nwanted: %d\ncame:   %d", script, want.status, got.status)
 			}
 		})
+		if !right {
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		t.Errorf("%d of %d wrong", wrong, len(scripts))
 	}
 }
 
 // readGolden is what should come: a NAME.err is there where lines are bad, and only there.
-func readGolden(t *testing.T, stem string) (want result) {
+func readGolden(t *testing.T, stem string, got result) (want result) {
 	out, err := os.ReadFile(stem + ".out")
 	if err != nil {
-		t.Error(err)
+		t.Fatalf("%v\nand this is what comes:\n%s%s", err, got.out, got.err)
 	}
 	errs, err := os.ReadFile(stem + ".err")
 	if err == nil {
@@ -152,10 +186,10 @@ func firstDifference(want, got string) (line int, wanted, came string, differ bo
 	return line + 1, show(w), show(g), true
 }
 
-// askedBy is the number of the input line that an output line answers: with the script up to there, the program prints
-// that many lines.
+// askedBy is the number of the input line that an output line answers: with the script up to there, this program prints
+// that many lines. It is the last line if there should be no such answer.
 func askedBy(t *testing.T, in []byte, answer int) int {
-	lines := bytes.SplitAfter(in, []byte("\n"))
+	lines := bytes.SplitAfter(bytes.TrimSuffix(in, []byte("\n")), []byte("\n"))
 	return 1 + sort.Search(len(lines)-1, func(i int) bool {
 		got := run(t, bytes.NewReader(bytes.Join(lines[:i+1], nil)))
 		return strings.Count(got.out, "\n") >= answer
@@ -253,7 +287,7 @@ func TestFaults(t *testing.T) {
 		{"a full disk, and a producer that pauses for ever", paused, full, nil, "no space left"},
 	} {
 		var errs bytes.Buffer
-		cmd := exec.Command(*program, c.args...)
+		cmd := exec.Command(program, c.args...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = c.in, c.out, &errs
 		cmd.Run()
 		if status := cmd.ProcessState.ExitCode(); status != 2 || !strings.Contains(errs.String(), c.contains) {
@@ -268,7 +302,7 @@ func TestClosedPipe(t *testing.T) {
 		t.Skip("no SIGPIPE here")
 	}
 	var errs bytes.Buffer
-	cmd := exec.Command(*program)
+	cmd := exec.Command(program)
 	cmd.Stderr = &errs
 	cmd.Stdin = strings.NewReader(strings.Repeat("NOW\n", 1e6))
 	out, err := cmd.StdoutPipe()
@@ -297,7 +331,7 @@ type conversation struct {
 }
 
 func converse(t *testing.T, args ...string) *conversation {
-	c := &conversation{T: t, cmd: exec.Command(*program, args...), answers: make(chan string)}
+	c := &conversation{T: t, cmd: exec.Command(program, args...), answers: make(chan string)}
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -457,6 +491,7 @@ func TestReadme(t *testing.T) {
 			}
 			cmd := exec.Command("bash", "-c", command)
 			cmd.Dir = folder
+			cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MAKE") }) // of make test
 			got, err := cmd.CombinedOutput()
 			if err != nil || string(got) != want {
 				t.Errorf("$ %s\nwanted:\n%s\ncame:\n%s%v", command, want, got, err)
@@ -482,7 +517,7 @@ func TestPacing(t *testing.T) {
 			t.Fatalf("%s\n%v\n%s", script, err, text)
 		}
 	}
-	sh(`mkdir pacing && mkfifo ask answer && cp '` + *program + `' pacing/tokenbucket`)
+	sh(`mkdir pacing && mkfifo ask answer && cp '` + program + `' pacing/tokenbucket`)
 	curl := "#!/bin/sh\necho 'REQUEST key' >'" + folder + "/ask' && read -r answer <'" + folder + "/answer' && echo \"$answer\"\n"
 	if err := os.WriteFile(filepath.Join(bin, "curl"), []byte(curl), 0o755); err != nil {
 		t.Fatal(err)
@@ -502,7 +537,7 @@ func TestPacing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer answer.Close()
-	vendor := exec.Command(*program, "-live")
+	vendor := exec.Command(program, "-live")
 	vendor.Stdin, vendor.Stdout = ask, answer
 	if err := vendor.Start(); err != nil {
 		t.Fatal(err)
@@ -540,6 +575,16 @@ func TestPacing(t *testing.T) {
 		answers, later := pace(script, shell)
 		if strings.Count(answers, "200 ") != 80 || strings.Contains(answers, "429") || later != "" {
 			t.Errorf("%s\nwanted: 80 calls granted\ncame:\n%s\nand for later:\n%s", script, answers, later)
+		}
+	}
+	// Without the program no call is made.
+	for i, script := range scripts {
+		cmd := exec.Command([]string{"bash", "bash", "sh"}[i], "-c", strings.ReplaceAll(script, "tokenbucket -live", "false"))
+		cmd.Dir = folder
+		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+		cmd.Stdin = strings.NewReader(calls)
+		if out, err := cmd.Output(); err == nil || len(out) > 0 {
+			t.Errorf("without the program\n%s\nwanted: a failure, and no calls\ncame:   %v, %s", script, err, out)
 		}
 	}
 	// Who is not ready to wait leaves calls for later, and makes the others.

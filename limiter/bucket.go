@@ -37,7 +37,7 @@ func (b Bucket) Tokens() int64 { return b.Ticks / TicksPerToken }
 //
 //   - granted: Granted is set, and At is the time of the grant;
 //   - refused for now, the 429 of RFC 6585: RetryAfter is at least 1;
-//   - refused with no wait promised: RetryAfter is 0.
+//   - refused with no wait promised, since no wait would do or its end would not fit 64 bits: RetryAfter is 0.
 type Outcome struct {
 	Granted    bool
 	At         int64  // of a grant: when the call may be made, in ms
@@ -98,7 +98,7 @@ func (p Policy) Take(b Bucket, now, cost, maxWait int64) (Bucket, Outcome) {
 	if room := uint64((p.Capacity - cost) * TicksPerToken); excess > room {
 		leaves += excess - room
 	}
-	if leaves > uint64(b.Ticks)-1<<63 || wait > math.MaxInt64-uint64(b.Last) {
+	if leaves > uint64(b.Ticks)-(1<<63) || wait > math.MaxInt64-uint64(b.Last) {
 		return b, Outcome{Wait: wait} // the debt, or the time of the grant, would not fit 64 bits
 	}
 	b.Ticks -= int64(leaves)

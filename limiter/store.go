@@ -123,14 +123,14 @@ func (s *Store) Seed() maphash.Seed { return s.seed }
 // Clients is the number of clients that the store knows.
 func (s *Store) Clients() int { return s.used }
 
-// Take is Policy.Take on the bucket of a client.
+// Take is Policy.Take on the bucket of a client. It panics if the name is longer than MaxName.
 func (s *Store) Take(client []byte, now, cost, maxWait int64) (b Bucket, o Outcome) {
 	bucket := s.find(client, now)
 	*bucket, o = s.policy.Take(*bucket, now, cost, maxWait)
 	return *bucket, o
 }
 
-// TopUp is Policy.TopUp on the bucket of a client.
+// TopUp is Policy.TopUp on the bucket of a client. It panics if the name is longer than MaxName.
 func (s *Store) TopUp(client []byte, now int64) Bucket {
 	bucket := s.find(client, now)
 	*bucket = s.policy.TopUp(*bucket, now)

@@ -94,7 +94,7 @@ func (s *scanner) next(b *block) {
 		if len(b.others) == maxOthers {
 			break // there may be more lines in the rest
 		}
-		if s.tooLong(b, start, end) {
+		if s.skips(b, start, end) {
 			start = end
 		}
 		if start < end && s.end == io.EOF {
@@ -127,8 +127,9 @@ func (s *scanner) read(p []byte) (n int) {
 	return 0
 }
 
-// tooLong reports whether the line that begins with text[start:end] is too long whatever follows, and says so once.
-func (s *scanner) tooLong(b *block, start, end int) bool {
+// skips reports whether the line that begins with text[start:end] is to be skipped: it is too long whatever follows, which
+// is said when it is first seen.
+func (s *scanner) skips(b *block, start, end int) bool {
 	most := maxLine + len("\r")
 	if s.number == 0 {
 		most += len(byteOrderMark)

@@ -1,5 +1,5 @@
-// Package interp runs scripts of LIMIT, NOW, REQUEST, RESERVE and STATUS commands, one a line, against a store of token
-// buckets.
+// Package interp runs scripts of LIMIT, NOW, REQUEST, RESERVE and STATUS commands, one a line of at most 65,536 bytes,
+// against a store of token buckets: 10 tokens and 60 a minute, until LIMIT says otherwise.
 //
 // This file runs a script. Blocks of lines come from block.go, what the lines mean is found out in lines.go and parse.go,
 // the buckets decide in package limiter, and the answers get their words in answer.go.
