@@ -74,6 +74,38 @@ func TestLiveClock(t *testing.T) {
 	}
 }
 
+// TestForgetting: where NOW sets the clock no client is forgotten, since the clock may be set back; with a clock that
+// can't be, those whose buckets are full again are, and memory is bounded.
+func TestForgetting(t *testing.T) {
+	var in strings.Builder
+	in.WriteString("LIMIT 1 60\nREQUEST a\nNOW 1000000\n")
+	for i := range 5000 {
+		fmt.Fprintf(&in, "STATUS c%d\n", i)
+	}
+	in.WriteString("NOW 0\nSTATUS a\n")
+	want := "200 X-RateLimit-Remaining: 0\n" + strings.Repeat("1.000\n", 5000) + "0.000\n"
+	if got := runText(t, strings.NewReader(in.String()), Options{}); got != want {
+		t.Errorf("a was forgotten: ...%q", got[len(got)-12:])
+	}
+
+	const clients = 300_000
+	in.Reset()
+	for i := range clients {
+		fmt.Fprintf(&in, "REQUEST c%d\n", i)
+	}
+	ms := int64(0)
+	clock := func() int64 { ms += 1000; return ms }
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := Run(strings.NewReader(in.String()), io.Discard, io.Discard, Options{Clock: clock}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 10*clients {
+		t.Errorf("%d clients seen once took %d bytes", clients, used)
+	}
+}
+
 // TestOrder: answers stand before the message of a later bad line, and after that of an earlier one.
 func TestOrder(t *testing.T) {
 	var in, want strings.Builder
