@@ -2,6 +2,9 @@ package limiter
 
 // This file shows tests the size and the shape of a Store, which no answer depends on.
 
+// Clients is the number of clients that the store knows.
+func (s *Store) Clients() int { return s.used }
+
 // Slots is the number of slots of the index.
 func (s *Store) Slots() int { return len(s.index) }
 

@@ -105,7 +105,7 @@ func (s *Store) Reset(p Policy) {
 		s.arena[0].used = word
 		return
 	}
-	large := len(s.arena) > maxSpare
+	large := len(s.arena)+len(s.spare) > 2*maxSpare
 	s.setIndex(make([]uint64, minIndex))
 	s.arena = []region{{new(memory), word}}
 	s.spare = nil
@@ -119,9 +119,6 @@ func (s *Store) Policy() Policy { return s.policy }
 
 // Seed is for the hashes of calls.
 func (s *Store) Seed() maphash.Seed { return s.seed }
-
-// Clients is the number of clients that the store knows.
-func (s *Store) Clients() int { return s.used }
 
 // Take is Policy.Take on the bucket of a client. It panics if the name is longer than MaxName.
 func (s *Store) Take(client []byte, now, cost, maxWait int64) (b Bucket, o Outcome) {
