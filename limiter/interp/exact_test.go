@@ -841,6 +841,24 @@ func TestReference(t *testing.T) {
 	}
 }
 
+// TestFirstLook: lines that are nearly what is understood at a first look are answered as the reference does, also in the
+// midst of lines that are.
+func TestFirstLook(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString(strings.Repeat("REQUEST a\n", 8)) // so that there is memory for more calls, which a first look takes
+	for _, verb := range []string{"REQUEST", "STATUS", "NOW"} {
+		for _, start := range []string{" ", "", "  ", "\t"} {
+			for _, word := range []string{"", "a", "a b", "\x1f", "\x7f", "\xff", "7", "007", "-7", "+7", "7/", "7:",
+				"999999999999999999", "1000000000000000000", "9223372036854775808"} {
+				for _, end := range []string{"", " ", "\t", "\r", "\r\r", "\v"} {
+					b.WriteString(verb + start + word + end + "\nNOW\nSTATUS a\nNOW 400\nREQUEST b\n")
+				}
+			}
+		}
+	}
+	verify(t, b.Bytes())
+}
+
 // TestReads: how the input is cut into reads changes no byte of both outputs, nor of their order.
 func TestReads(t *testing.T) {
 	type reader struct {
