@@ -137,23 +137,26 @@ func TestBlockEnds(t *testing.T) {
 	}
 }
 
-// countWriter counts what it is given, and how often.
-type countWriter struct{ writes, bytes int }
+// countWriter counts what it is given, and how often, and how often that is nothing.
+type countWriter struct{ writes, bytes, empty int }
 
 func (w *countWriter) Write(p []byte) (int, error) {
 	w.writes++
+	if len(p) == 0 {
+		w.empty++
+	}
 	w.bytes += len(p)
 	return len(p), nil
 }
 
-// TestLargeWrites: a long script is answered in large blocks.
+// TestLargeWrites: a long script is answered in large blocks, and nothing is written where there is nothing to say.
 func TestLargeWrites(t *testing.T) {
 	var out, errs countWriter
 	if _, err := Run(strings.NewReader(strings.Repeat("REQUEST a\n", 1e6)), &out, &errs, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if errs.bytes > 0 || out.bytes < 1e7 || out.bytes/out.writes < writeSize/2 {
-		t.Errorf("%d bytes in %d writes", out.bytes, out.writes)
+	if errs.writes > 0 || out.empty > 0 || out.bytes < 1e7 || out.bytes/out.writes < writeSize/2 {
+		t.Errorf("answers: %d bytes in %d writes, %d of them empty; %d messages", out.bytes, out.writes, out.empty, errs.writes)
 	}
 }
 

@@ -63,7 +63,7 @@ func (it *interpreter) appendRow(client string, before limiter.Bucket, c limiter
 			t = given[0]
 		}
 		if kind == reserve {
-			asked += " " + strconv.FormatInt(t.maxWait, 10)
+			asked = " " + strconv.FormatInt(t.maxWait, 10)
 		}
 		if t.cost != 1 {
 			asked += " " + strconv.FormatInt(t.cost, 10)
