@@ -696,24 +696,33 @@ func TestMonotonicLosesNobody(t *testing.T) {
 	}
 }
 
-// TestResetFrees: what Reset forgets is freed, however much it was.
+// TestResetFrees: a client takes 24 bytes and its name in whole words; and what Reset forgets is freed, be it much of the
+// index, of the records or of both.
 func TestResetFrees(t *testing.T) {
-	const clients = 300_000
-	before := heap()
-	s := limiter.NewStore(threeAt60)
-	for round := range 3 {
-		for i := range clients {
-			s.Take(fmt.Append(nil, "client", i), 0, 1, 0)
+	for _, of := range []struct{ clients, size int }{{300_000, 24}, {4_000, 8}, {400, 65_000}} {
+		before := heap()
+		s := limiter.NewStore(threeAt60)
+		slots, arena := s.Slots(), s.ArenaBytes()
+		least := of.clients * (24 + (of.size+7)/8*8)
+		for round := range 3 {
+			for i := range of.clients {
+				s.Take(fmt.Appendf(nil, "%0*d", of.size, i), 0, 1, 0)
+			}
+			if used, most := s.ArenaBytes(), least+least/50+arena; used < least || used > most {
+				t.Fatalf("round %d: bytes with %d clients of %d bytes\ncame:   %d\nwanted: %d to %d",
+					round, of.clients, of.size, used, least, most)
+			}
+			s.Reset(threeAt60)
+			if s.Clients() != 0 || s.Slots() != slots || s.ArenaBytes() != arena {
+				t.Fatalf("round %d: clients, slots and bytes of the arena after Reset\ncame:   %d, %d, %d\nwanted: 0, %d, %d",
+					round, s.Clients(), s.Slots(), s.ArenaBytes(), slots, arena)
+			}
+			if left := heap() - before; left > 1<<20 {
+				t.Fatalf("round %d: bytes in use after Reset\ncame:   %d\nwanted: at most 1 MiB", round, left)
+			}
 		}
-		if used := heap() - before; used < clients*40 {
-			t.Fatalf("round %d: bytes with %d clients\ncame:   %d\nwanted: at least 40 for each", round, clients, used)
-		}
-		s.Reset(threeAt60)
-		if left := heap() - before; left > 1<<20 || s.Clients() != 0 {
-			t.Fatalf("round %d: bytes and clients after Reset\ncame:   %d, %d\nwanted: at most 1 MiB, 0", round, left, s.Clients())
-		}
+		runtime.KeepAlive(s)
 	}
-	runtime.KeepAlive(s)
 }
 
 // TestAllocatesNothing: in a small store ten thousand Resets in a row, and what is done between them, allocate nothing; nor
