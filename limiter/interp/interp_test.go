@@ -123,16 +123,22 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestBlockEnds: a last line without an ending is as good where a block of input just ends, and a byte before or after.
+// TestBlockEnds: a last line without an ending, and empty lines, are as good where a block of input just ends, and a byte
+// before or after.
 func TestBlockEnds(t *testing.T) {
 	const line = "STATUS a\n"
 	for size := blockBytes - 20; size <= blockBytes+20; size++ {
 		lines := (size - 100) / len(line)
-		in := strings.Repeat(line, lines) + "STATUS "
-		in += strings.Repeat("b", size-len(in))
-		want := strings.Repeat("10.000\n", lines+1)
-		if got := runText(t, strings.NewReader(in), Options{}); got != want {
-			t.Errorf("%d bytes: wanted %d bytes, came %d", size, len(want), len(got))
+		start := strings.Repeat(line, lines)
+		pad := size - len(start)
+		for _, rest := range []string{
+			"STATUS " + strings.Repeat("b", pad-len("STATUS ")),
+			"#" + strings.Repeat("-", pad-len("#\n")) + "\n\n\n\n" + line,
+		} {
+			want := strings.Repeat("10.000\n", lines+1)
+			if got := runText(t, strings.NewReader(start+rest), Options{}); got != want {
+				t.Errorf("%d bytes: wanted %d bytes, came %d", size, len(want), len(got))
+			}
 		}
 	}
 }
