@@ -848,7 +848,7 @@ func TestFirstLook(t *testing.T) {
 	b.WriteString(strings.Repeat("REQUEST a\n", 8)) // so that there is memory for more calls, which a first look takes
 	for _, verb := range []string{"REQUEST", "STATUS", "NOW"} {
 		for _, start := range []string{" ", "", "  ", "\t"} {
-			for _, word := range []string{"", "a", "a b", "\x1f", "\x7f", "\xff", "7", "007", "-7", "+7", "7/", "7:",
+			for _, word := range []string{"", "a", "a b", "\x1f", "\x7f", "\xd5", "\xff", "7", "007", "-7", "+7", "7/", "7:",
 				"999999999999999999", "1000000000000000000", "9223372036854775808"} {
 				for _, end := range []string{"", " ", "\t", "\r", "\r\r", "\v"} {
 					b.WriteString(verb + start + word + end + "\nNOW\nSTATUS a\nNOW 400\nREQUEST b\n")
