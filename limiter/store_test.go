@@ -55,6 +55,14 @@ func (b *batch) seek(s *limiter.Store) {
 	}
 }
 
+// plainBucket is the bucket that a plain map has for a client, full if it has none.
+func plainBucket(plain map[string]limiter.Bucket, p limiter.Policy, name string, now int64) limiter.Bucket {
+	if b, old := plain[name]; old {
+		return b
+	}
+	return p.Full(now)
+}
+
 // hash is the hash that the store wants.
 func hash(s *limiter.Store, name []byte) uint64 { return maphash.Bytes(s.Seed(), name) }
 
@@ -451,10 +459,7 @@ func TestFindWalk(t *testing.T) {
 		times := b.calls
 		for i, bucket := range b.find(s) {
 			name, now := who[i], times[i].Now
-			want, old := plain[name]
-			if !old {
-				want = p.Full(now)
-			}
+			want := plainBucket(plain, p, name, now)
 			if *bucket != want {
 				t.Fatalf("seed %d, call %d: bucket of %.60q (%d bytes) at %d\ncame:   %+v\nwanted: %+v", seed, call, name, len(name), now, *bucket, want)
 			}
@@ -539,10 +544,7 @@ func TestMonotonicWalk(t *testing.T) {
 				times := b.calls
 				for i, bucket := range b.find(s) {
 					name, now := who[i], times[i].Now
-					want, old := plain[name]
-					if !old {
-						want = p.Full(now)
-					}
+					want := plainBucket(plain, p, name, now)
 					cost, maxWait := 1+r.Int64N(p.Capacity/2+1), int64(0)
 					if r.IntN(4) == 0 {
 						maxWait = r.Int64N(5000)
