@@ -130,13 +130,10 @@ func (s *scanner) read(p []byte) (n int) {
 // skips reports whether the line that begins with text[start:end] is to be skipped: it is too long whatever follows, which
 // is said when it is first seen.
 func (s *scanner) skips(b *block, start, end int) bool {
-	most := maxLine + len("\r")
-	if s.number == 0 {
-		most += len(byteOrderMark)
-	}
-	if end-start > most && !s.skipping {
+	line := withoutMark(b.text[start:end], s.number+1)
+	if len(line) > maxLine+len("\r") && !s.skipping {
 		s.skipping = true
-		s.other(b, s.number+1, command{}, tooLong(b.text[start:end]))
+		s.other(b, s.number+1, command{}, tooLong(line))
 	}
 	return s.skipping
 }

@@ -845,7 +845,6 @@ func TestReference(t *testing.T) {
 // midst of lines that are.
 func TestFirstLook(t *testing.T) {
 	var b bytes.Buffer
-	b.WriteString(strings.Repeat("REQUEST a\n", 8)) // so that there is memory for more calls, which a first look takes
 	for _, verb := range []string{"REQUEST", "STATUS", "NOW"} {
 		for _, start := range []string{" ", "", "  ", "\t"} {
 			for _, word := range []string{"", "a", "a b", "\x1f", "\x7f", "\xd5", "\xff", "7", "007", "-7", "+7", "7/", "7:",
@@ -877,7 +876,11 @@ func TestReads(t *testing.T) {
 		readers = append(readers, reader{fmt.Sprint(size, " bytes a read"), func(s []byte) io.Reader { return chunks(s, size) }})
 	}
 	quits := strings.Replace(everyKind, "QUIT 1\n", "quit\n", 1)
-	for _, script := range [][]byte{[]byte(everyKind), []byte(everyKind + "\n"), []byte(quits), longLines()} {
+	scripts := [][]byte{[]byte(everyKind), []byte(everyKind + "\n"), []byte(quits), longLines()}
+	for _, n := range []int{65_536, 65_537, 65_538, 150_000} { // a first line at the limit and beyond, behind a byte-order mark
+		scripts = append(scripts, []byte("\xEF\xBB\xBF"+strings.Repeat("a", n)+"\nNOW"))
+	}
+	for _, script := range scripts {
 		messages := verify(t, script)
 		want, _ := reference(script)
 		whole := interleaved(script, messages)

@@ -113,11 +113,7 @@ func (t *text) digits(at int) (n int64, end int, ok bool) {
 // line takes in a line by parsing it.
 func (s *scanner) line(b *block, start, end int) {
 	s.number++
-	line := b.text[start:end]
-	if s.number == 1 {
-		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
-	}
-	line = bytes.TrimSuffix(line, []byte{'\r'})
+	line := bytes.TrimSuffix(withoutMark(b.text[start:end], s.number), []byte{'\r'})
 	if len(line) > maxLine {
 		s.other(b, s.number, command{}, tooLong(line))
 		return
@@ -137,6 +133,14 @@ func (s *scanner) line(b *block, start, end int) {
 	case c.verb != nothing:
 		s.other(b, s.number, c, nil)
 	}
+}
+
+// withoutMark is a line without the byte-order mark that the first of all may begin with.
+func withoutMark(line []byte, number int64) []byte {
+	if number > 1 {
+		return line
+	}
+	return bytes.TrimPrefix(line, []byte(byteOrderMark))
 }
 
 func tooLong(line []byte) *mistake {
