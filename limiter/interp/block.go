@@ -21,6 +21,7 @@ const maxEmptyReads = 100
 
 const (
 	blockBytes = 2 * maxLine // of text: the longest line with its ending, or many short ones
+	someCalls  = 1 << 13     // as many as the text holds if a line has 16 bytes; there is memory for them from the start
 	maxOthers  = 1000        // this bounds the memory of a block whatever its text is
 	word       = 8           // bytes that are looked at together
 )
@@ -38,6 +39,8 @@ type block struct {
 	cut    bool           // the last line has no ending
 	end    error          // why this is the last block: io.EOF, errQuit, or a read that failed
 }
+
+func newBlock() *block { return &block{calls: make([]limiter.Call, 0, someCalls)} }
 
 // terms are what a call asks for, where that is not one token now.
 type terms struct {

@@ -31,7 +31,7 @@ type Options struct {
 func Run(in io.Reader, out, errs io.Writer, opt Options) (bad bool, err error) {
 	it := &interpreter{
 		Options: opt,
-		streams: streams{writers: [...]io.Writer{toOut: out, toErrs: errs}},
+		streams: newStreams(out, errs),
 		store:   limiter.NewStore(limiter.Policy{Capacity: 10, PerMinute: 60}),
 	}
 	err = it.run(&scanner{in: in, seed: it.store.Seed(), live: opt.Clock != nil})
@@ -57,7 +57,7 @@ func (it *interpreter) run(s *scanner) error {
 	if it.Terminal {
 		it.write(toOut, banner)
 	}
-	for b := new(block); ; {
+	for b := newBlock(); ; {
 		if it.Terminal {
 			it.write(toOut, prompt)
 		}
@@ -81,7 +81,7 @@ func (it *interpreter) runSideBySide(s *scanner, b *block) error {
 	defer close(free)
 	free <- b
 	for range blocks - 1 {
-		free <- &block{calls: make([]limiter.Call, 0, cap(b.calls))}
+		free <- newBlock()
 	}
 	go func() {
 		for b := range free {

@@ -22,6 +22,12 @@ type streams struct {
 	failed  error // the first write that failed; nothing is written after it
 }
 
+// newStreams has memory for what is pending from the start: slices that grow leave pages behind, and each page that a
+// program touches for the first time takes longer than many commands.
+func newStreams(out, errs io.Writer) streams {
+	return streams{writers: [...]io.Writer{toOut: out, toErrs: errs}, pending: make([]byte, 0, writeSize+writeSize/8)}
+}
+
 // to makes room for text for one of the writers, which is then appended to pending.
 func (s *streams) to(writer int) {
 	if writer != s.current || len(s.pending) >= writeSize {
