@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -23,11 +24,10 @@ var readyGranted, readyRefused = func() (g, r [100]ready) {
 }()
 
 func appendReady(dst []byte, r *ready) []byte {
-	if n := len(dst); cap(dst)-n >= 31 {
-		*(*[31]byte)(dst[n : n+31]) = r.text
-		return dst[:n+int(r.size)]
-	}
-	return append(dst, r.text[:r.size]...)
+	n := len(dst)
+	dst = slices.Grow(dst, len(r.text))[:n+len(r.text)]
+	*(*[len(r.text)]byte)(dst[n:]) = r.text
+	return dst[:n+int(r.size)]
 }
 
 // appendRequest answers REQUEST.

@@ -181,11 +181,14 @@ var errFull = errors.New("full")
 
 // TestLongScriptFails: a write that fails ends a long script too, though more input could be read for ever.
 func TestLongScriptFails(t *testing.T) {
-	more, end := io.Pipe()
-	defer end.Close()
-	in := io.MultiReader(strings.NewReader(strings.Repeat("REQUEST a\n", 300_000)), more)
-	if _, err := Run(in, &fullWriter{1_000_000}, io.Discard, Options{}); err != errFull {
-		t.Errorf("wanted: %v\ncame:   %v", errFull, err)
+	const answers = 10*len("200 X-RateLimit-Remaining: 9\n") + 299_990*len("429 Retry-After: 1\n")
+	for _, room := range []int{1_000_000, answers - 1} { // the last write comes when all input at hand is answered
+		more, end := io.Pipe()
+		defer end.Close()
+		in := io.MultiReader(strings.NewReader(strings.Repeat("REQUEST a\n", 300_000)), more)
+		if _, err := Run(in, &fullWriter{room}, io.Discard, Options{}); err != errFull {
+			t.Errorf("room for %d bytes\nwanted: %v\ncame:   %v", room, errFull, err)
+		}
 	}
 }
 
