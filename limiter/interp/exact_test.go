@@ -877,8 +877,10 @@ func TestReads(t *testing.T) {
 	}
 	quits := strings.Replace(everyKind, "QUIT 1\n", "quit\n", 1)
 	scripts := [][]byte{[]byte(everyKind), []byte(everyKind + "\n"), []byte(quits), longLines()}
-	for _, n := range []int{65_536, 65_537, 65_538, 150_000} { // a first line at the limit and beyond, behind a byte-order mark
-		scripts = append(scripts, []byte("\xEF\xBB\xBF"+strings.Repeat("a", n)+"\nNOW"))
+	for _, n := range []int{65_536, 65_537, 65_538, 150_000} { // at the limit and beyond, behind a byte-order mark
+		for _, before := range []string{"", "NOW\n", "NOW\nNOW\n"} {
+			scripts = append(scripts, []byte(before+"\xEF\xBB\xBF"+strings.Repeat("a", n)+"\nNOW"))
+		}
 	}
 	for _, script := range scripts {
 		messages := verify(t, script)
