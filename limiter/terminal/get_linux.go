@@ -1,5 +1,0 @@
-package terminal
-
-import "syscall"
-
-const getSettings = syscall.TCGETS
