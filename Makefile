@@ -17,7 +17,7 @@ bench: ## measure: commands a second, bytes a client
 	$(GO) test -run '^$$' -bench . ./limiter/...
 
 fuzz: ## look for faults with random input, FUZZTIME=1m for each target
-	$(GO) test -run '^$$' -fuzz '^FuzzTake$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./limiter
+	$(GO) test -run '^$$' -fuzz '^FuzzTake$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./limiter/interp
 	$(GO) test -run '^$$' -fuzz '^FuzzInterpreter$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./limiter/interp
 
 golden: ## run the golden files and show each difference; ACCEPT=NAME takes the answers to NAME.in as right, PROGRAM=./theirs grades another

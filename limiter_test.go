@@ -117,18 +117,18 @@ func TestGolden(t *testing.T) {
 				writeGolden(t, stem, got)
 			}
 			want := readGolden(t, stem, got)
-			if line, wanted, came, differ := firstDifference(want.out, got.out); differ {
+			if line, g, w, differ := firstDifference(got.out, want.out); differ {
 				n := askedBy(t, in, line)
-				t.Errorf("%s:%d: %s\nwanted: %s\ncame:   %s", script, n, quoteLine(in, n), wanted, came)
+				t.Errorf("%s:%d: %s\ngot:  %s\nwant: %s", script, n, quoteLine(in, n), g, w)
 			}
 			if *graded != "" {
 				return
 			}
-			if _, wanted, came, differ := firstDifference(want.err, got.err); differ {
-				t.Errorf("%s: standard error\nwanted: %s\ncame:   %s", script, wanted, came)
+			if _, g, w, differ := firstDifference(got.err, want.err); differ {
+				t.Errorf("%s: standard error\ngot:  %s\nwant: %s", script, g, w)
 			}
 			if got.status != want.status {
-				t.Errorf("%s: exit status\nwanted: %d\ncame:   %d", script, want.status, got.status)
+				t.Errorf("%s: exit status\ngot:  %d\nwant: %d", script, got.status, want.status)
 			}
 		})
 		if !right {
@@ -170,12 +170,12 @@ func writeGolden(t *testing.T, stem string, got result) {
 }
 
 // firstDifference finds the first line, counted from 1, in which two texts differ, down to their last LF.
-func firstDifference(want, got string) (line int, wanted, came string, differ bool) {
-	if want == got {
+func firstDifference(got, want string) (line int, gotLine, wantLine string, differ bool) {
+	if got == want {
 		return 0, "", "", false
 	}
-	w, g := strings.SplitAfter(want, "\n"), strings.SplitAfter(got, "\n")
-	for line = 0; line < min(len(w), len(g)) && w[line] == g[line]; line++ {
+	g, w := strings.SplitAfter(got, "\n"), strings.SplitAfter(want, "\n")
+	for line = 0; line < min(len(g), len(w)) && g[line] == w[line]; line++ {
 	}
 	show := func(lines []string) string {
 		if line >= len(lines) || lines[line] == "" {
@@ -183,7 +183,7 @@ func firstDifference(want, got string) (line int, wanted, came string, differ bo
 		}
 		return strings.TrimSuffix(lines[line], "\n")
 	}
-	return line + 1, show(w), show(g), true
+	return line + 1, show(g), show(w), true
 }
 
 // askedBy is the number of the input line that an output line answers: with the script up to there, this program prints
@@ -230,8 +230,8 @@ func TestCommandLine(t *testing.T) {
 	} {
 		got := run(t, strings.NewReader(c.in), c.args...)
 		if !starts(got.out, c.out) || !starts(got.err, c.err) || got.status != c.status {
-			t.Errorf("tokenbucket %q < %q\nwanted: status %d, %q..., %q...\ncame:   status %d, %q, %q",
-				c.args, c.in, c.status, c.out, c.err, got.status, got.out, got.err)
+			t.Errorf("tokenbucket %q < %q\ngot:  status %d, %q, %q\nwant: status %d, %q..., %q...",
+				c.args, c.in, got.status, got.out, got.err, c.status, c.out, c.err)
 		}
 		if c.status == 2 && !strings.Contains(got.err, "\nusage: tokenbucket ") {
 			t.Errorf("tokenbucket %q: no usage line in %q", c.args, got.err)
@@ -291,7 +291,7 @@ func TestFaults(t *testing.T) {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = c.in, c.out, &errs
 		cmd.Run()
 		if status := cmd.ProcessState.ExitCode(); status != 2 || !strings.Contains(errs.String(), c.contains) {
-			t.Errorf("%s\nwanted: status 2, ...%s...\ncame:   status %d, %s", c.what, c.contains, status, errs.String())
+			t.Errorf("%s\ngot:  status %d, %s\nwant: status 2, ...%s...", c.what, status, errs.String(), c.contains)
 		}
 	}
 }
@@ -313,12 +313,12 @@ func TestClosedPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReaderSize(out, 16).ReadString('\n'); line != "0\n" {
-		t.Errorf("wanted: 0, came: %q, %v", line, err)
+		t.Errorf("got: %q, %v\nwant: 0", line, err)
 	}
 	out.Close()
 	cmd.Wait()
 	if state := cmd.ProcessState.String(); state != "signal: broken pipe" || errs.Len() > 0 {
-		t.Errorf("wanted: signal: broken pipe\ncame:   %s, %s", state, errs.String())
+		t.Errorf("got:  %s, %s\nwant: signal: broken pipe", state, errs.String())
 	}
 }
 
@@ -368,7 +368,7 @@ func (c *conversation) hear() string {
 	case answer := <-c.answers:
 		return answer
 	case <-time.After(time.Minute):
-		c.Fatal("no answer came")
+		c.Fatal("got no answer")
 	}
 	return ""
 }
@@ -392,12 +392,77 @@ func TestConversation(t *testing.T) {
 			c.say(piece)
 		}
 		if answer := c.hear(); answer != turn.ear {
-			t.Fatalf("%q\nwanted: %s\ncame:   %s", turn.say, turn.ear, answer)
+			t.Fatalf("%q\ngot:  %s\nwant: %s", turn.say, answer, turn.ear)
 		}
 	}
 	c.say("QUIT\n") // ends it though the pipe stays open
 	if answer, open := <-c.answers; open {
 		t.Errorf("an answer to QUIT: %q", answer)
+	}
+}
+
+// startTerminal starts a shell command at a pseudo-terminal.
+func startTerminal(t *testing.T, command string) *exec.Cmd {
+	if _, err := exec.LookPath("script"); err != nil || runtime.GOOS != "linux" {
+		t.Skip("no script of util-linux here")
+	}
+	return exec.Command("script", "-qec", command, os.DevNull)
+}
+
+// TestSession is a person at a terminal: a banner, prompts, an answer, an error in its place, Ctrl-D.
+func TestSession(t *testing.T) {
+	cmd := startTerminal(t, "'"+program+"'")
+	keyboard, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	for _, turn := range []struct{ typed, want string }{
+		{"", "tokenbucket: a token-bucket rate limiter. HELP lists the commands, Ctrl-D ends.\r\n> "},
+		{"LIMIT 3 60\n", "LIMIT 3 60\r\n> "},
+		{"STATUS a\n", "STATUS a\r\n3.000\r\n> "},
+		{"oops\n", "oops\r\nstdin:3: unknown command \"oops\": want LIMIT, NOW, REQUEST, RESERVE, STATUS, HELP or QUIT\r\n> "},
+		{"\n", "\r\n> "},
+		{"REQUEST a\n", "REQUEST a\r\n200 X-RateLimit-Remaining: 2\r\n> "},
+		{"\x04", "\r\n"}, // Ctrl-D
+	} {
+		if _, err := io.WriteString(keyboard, turn.typed); err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, len(turn.want))
+		if n, err := io.ReadFull(screen, got); string(got) != turn.want {
+			t.Fatalf("typed: %q\ngot:   %q, %v\nwant:  %q", turn.typed, got[:n], err, turn.want)
+		}
+	}
+	rest, err := io.ReadAll(screen)
+	if err := cmp.Or(err, cmd.Wait()); err != nil || len(rest) > 0 {
+		t.Errorf("after Ctrl-D\ngot:  %q, %v\nwant: nothing more, and exit status 0 in spite of the invalid line", rest, err)
+	}
+}
+
+// TestHalfSession: with a terminal on one side only, or the null device, there is neither banner nor prompt, and an invalid
+// line counts.
+func TestHalfSession(t *testing.T) {
+	for _, c := range []struct{ command, typed, want string }{
+		{"PROGRAM | cat", "NOW\n\x04", "NOW\r\n0\r\n"},
+		{"echo NOW | PROGRAM", "", "0\r\n"},
+		{"PROGRAM </dev/null", "", ""},
+		{"PROGRAM >/dev/null; echo $?", "NOW\n\x04", "NOW\r\n0\r\n"},
+		{"PROGRAM 2>/dev/null >/dev/null; echo $?", "oops\n\x04", "oops\r\n1\r\n"},
+		{"echo oops | PROGRAM 2>/dev/null; echo $?", "", "1\r\n"},
+	} {
+		cmd := startTerminal(t, strings.ReplaceAll(c.command, "PROGRAM", "'"+program+"'"))
+		cmd.Stdin = strings.NewReader(c.typed)
+		if got, err := cmd.Output(); err != nil || string(got) != c.want {
+			t.Errorf("%s, typed %q\ngot:  %q, %v\nwant: %q", c.command, c.typed, got, err, c.want)
+		}
 	}
 }
 
@@ -408,14 +473,14 @@ func TestConversationAfterLongScript(t *testing.T) {
 	go io.WriteString(c.in, strings.Repeat("STATUS a\n", long))
 	for i := range long {
 		if answer := c.hear(); answer != "10.000" {
-			t.Fatalf("answer %d\nwanted: 10.000\ncame:   %s", i+1, answer)
+			t.Fatalf("answer %d\ngot:  %s\nwant: 10.000", i+1, answer)
 		}
 	}
 	for i := range 100 {
 		c.say(fmt.Sprintf("NOW %d\nNO", i))
 		c.say("W\n")
 		if answer := c.hear(); answer != strconv.Itoa(i) {
-			t.Fatalf("wanted: %d\ncame:   %s", i, answer)
+			t.Fatalf("NOW\ngot:  %s\nwant: %d", answer, i)
 		}
 	}
 }
@@ -429,14 +494,14 @@ func TestLive(t *testing.T) {
 	after := time.Now().UnixMilli()
 	// The program took the system's time when it started, before this test did: a step of that clock is no fault of it.
 	if slack := int64(60_000); err != nil || told < before-slack || told > after+slack {
-		t.Errorf("NOW\nwanted: %d to %d\ncame:   %d, %v", before, after, told, err)
+		t.Errorf("NOW\ngot:  %d, %v\nwant: %d to %d", told, err, before, after)
 	}
 	sendAt := func() (ms int64) {
 		t.Helper()
 		c.say("RESERVE a 36000000\n")
 		answer := c.hear()
 		if _, err := fmt.Sscanf(answer, "200 Send-At: %d", &ms); err != nil {
-			t.Fatalf("RESERVE\ncame: %s", answer)
+			t.Fatalf("RESERVE\ngot:  %s\nwant: a grant", answer)
 		}
 		return ms
 	}
@@ -446,7 +511,7 @@ func TestLive(t *testing.T) {
 	}
 	for i := int64(1); i <= 60; i++ { // one a minute, and the test is through long before
 		if next := sendAt(); next != first+60_000*i {
-			t.Fatalf("reservation %d\nwanted: 200 Send-At: %d\ncame:   200 Send-At: %d", i, first+60_000*i, next)
+			t.Fatalf("reservation %d\ngot:  200 Send-At: %d\nwant: 200 Send-At: %d", i, next, first+60_000*i)
 		}
 	}
 }
@@ -494,7 +559,7 @@ func TestReadme(t *testing.T) {
 			cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MAKE") }) // of make test
 			got, err := cmd.CombinedOutput()
 			if err != nil || string(got) != want {
-				t.Errorf("$ %s\nwanted:\n%s\ncame:\n%s%v", command, want, got, err)
+				t.Errorf("$ %s\ngot:\n%s%v\nwant:\n%s", command, got, err, want)
 			}
 			typed++
 		}
@@ -574,7 +639,7 @@ func TestPacing(t *testing.T) {
 		}
 		answers, later := pace(script, shell)
 		if strings.Count(answers, "200 ") != 80 || strings.Contains(answers, "429") || later != "" {
-			t.Errorf("%s\nwanted: 80 calls granted\ncame:\n%s\nand for later:\n%s", script, answers, later)
+			t.Errorf("%s\ngot:\n%s\nand for later:\n%s\nwant: 80 calls granted", script, answers, later)
 		}
 	}
 	// Without the program no call is made.
@@ -584,7 +649,7 @@ func TestPacing(t *testing.T) {
 		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
 		cmd.Stdin = strings.NewReader(calls)
 		if out, err := cmd.Output(); err == nil || len(out) > 0 {
-			t.Errorf("without the program\n%s\nwanted: a failure, and no calls\ncame:   %v, %s", script, err, out)
+			t.Errorf("without the program\n%s\ngot:  %v, %s\nwant: a failure, and no calls", script, err, out)
 		}
 	}
 	// Who is not ready to wait, where a token takes a minute, leaves calls for later and makes the others.
@@ -592,6 +657,6 @@ func TestPacing(t *testing.T) {
 	answers, later := pace(hasty, "bash")
 	made, left := strings.Count(answers, "200 "), strings.Count(later, "item ")
 	if strings.Contains(answers, "429") || made < 18 || left == 0 || made+left != 80 {
-		t.Errorf("with max_wait 0\nwanted: 80 calls, some for later\ncame:\n%s\nand for later:\n%s", answers, later)
+		t.Errorf("with max_wait 0\ngot:\n%s\nand for later:\n%s\nwant: 80 calls, some for later", answers, later)
 	}
 }

@@ -1,7 +1,7 @@
 // Tokenbucket reads LIMIT, NOW, REQUEST, RESERVE and STATUS commands from standard input and prints what a token-bucket
 // rate limiter answers.
 //
-// This file is the command line: flags, terminal, exit status. Package interp runs the script.
+// This file is the command line: flags, terminal and exit status. Package interp runs the script.
 package main
 
 import (
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"tokenbucket/limiter/interp"
-	"tokenbucket/limiter/terminal"
 )
 
 const version = "tokenbucket 1.0.0\n"
@@ -34,65 +33,64 @@ Exit status: 0; 1 if a line was bad, but not in a terminal session; 2 for bad
 usage, and when the input could not be read or the output not written.
 `
 
-// Exit statuses.
-const (
-	exitBadLine = 1
-	exitFailure = 2
-)
-
 func main() { os.Exit(run(os.Args[1:])) }
 
-func run(args []string) (status int) {
-	var live, trace, help, showVersion bool
+// run returns the exit status.
+func run(args []string) int {
+	var opt interp.Options
+	var live, help, showVersion, bad bool
 	for _, arg := range args {
 		switch arg {
 		case "-live":
 			live = true
 		case "-trace":
-			trace = true
+			opt.Trace = true
 		case "-h":
 			help = true
 		case "-version":
 			showVersion = true
 		default:
-			return fail("there is no "+strconv.Quote(arg[:min(len(arg), 40)]), usage)
+			return fail("there is no " + strconv.Quote(arg[:min(len(arg), 40)]) + "\n" + usage)
 		}
 	}
-	if help {
-		return tell(about + interp.Help() + statuses)
+	var err error
+	switch {
+	case help:
+		_, err = os.Stdout.WriteString(about + interp.Help() + statuses)
+	case showVersion:
+		_, err = os.Stdout.WriteString(version)
+	default:
+		opt.Terminal = isTerminal(os.Stdin) && isTerminal(os.Stdout)
+		if live {
+			start := time.Now() // with a monotonic reading, which the system clock can't step
+			opt.Clock = func() int64 { return start.Add(time.Since(start)).UnixMilli() }
+		}
+		bad, err = interp.Run(os.Stdin, os.Stdout, os.Stderr, opt)
 	}
-	if showVersion {
-		return tell(version)
-	}
-
-	opt := interp.Options{Trace: trace, Terminal: terminal.Is(os.Stdin) && terminal.Is(os.Stdout)}
-	if live {
-		start := time.Now() // with a monotonic reading, which the system clock can't step
-		opt.Clock = func() int64 { return start.Add(time.Since(start)).UnixMilli() }
-	}
-	bad, err := interp.Run(os.Stdin, os.Stdout, os.Stderr, opt)
 	if err == nil {
 		err = os.Stdout.Close() // where some file systems first say that a write failed
 	}
 	if err != nil {
-		return fail(err.Error(), "")
+		return fail(err.Error() + "\n")
 	}
 	if bad && !opt.Terminal {
-		return exitBadLine
+		return 1
 	}
 	return 0
 }
 
-// tell prints what a flag asked for.
-func tell(text string) (status int) {
-	if _, err := os.Stdout.WriteString(text); err != nil {
-		return fail(err.Error(), "")
-	}
-	return 0
+// fail prints why the program can't do what was asked, and returns the exit status for that.
+func fail(why string) int {
+	os.Stderr.WriteString("tokenbucket: " + why)
+	return 2
 }
 
-// fail says what went wrong.
-func fail(what, advice string) (status int) {
-	os.Stderr.WriteString("tokenbucket: " + what + "\n" + advice)
-	return exitFailure
+// isTerminal reports whether f is a terminal: a character device, and not the null device.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
 }

@@ -6,12 +6,14 @@ import (
 	"tokenbucket/limiter"
 )
 
-// Every client may make 2 calls at once and 30 a minute, one every 2 seconds.
-func ExampleStore() {
-	store := limiter.NewStore(limiter.Policy{Capacity: 2, PerMinute: 30})
+// A client may make 2 calls at once and 30 a minute, which is one every 2 seconds.
+func ExamplePolicy_Take() {
+	policy := limiter.Policy{Capacity: 2, PerMinute: 30}
+	bucket := policy.Full()
 	now := int64(1_000) // ms on any clock
 	for range 3 {
-		bucket, outcome := store.Take([]byte("alice"), now, 1, 0)
+		var outcome limiter.Outcome
+		bucket, outcome = policy.Take(bucket, now, 1, 0)
 		if outcome.Granted {
 			fmt.Println("granted,", bucket.Tokens(), "left")
 		} else {
@@ -24,23 +26,28 @@ func ExampleStore() {
 	// refused, retry after 2 s
 }
 
-// A call that may wait is booked, and the next one behind it.
-func ExampleStore_Take_reserve() {
-	store := limiter.NewStore(limiter.Policy{Capacity: 1, PerMinute: 60})
+// A call that may wait up to a minute is booked, and the next one after it.
+func ExamplePolicy_Take_reservation() {
+	policy := limiter.Policy{Capacity: 1, PerMinute: 60}
+	bucket := policy.Full()
 	for range 3 {
-		_, outcome := store.Take([]byte("alice"), 0, 1, 60_000)
-		fmt.Println("send at", outcome.At, "ms")
+		var outcome limiter.Outcome
+		bucket, outcome = policy.Take(bucket, 0, 1, 60_000)
+		fmt.Println("send at", outcome.At, "ms, ticks", bucket.Ticks)
 	}
 	// Output:
-	// send at 0 ms
-	// send at 1000 ms
-	// send at 2000 ms
+	// send at 0 ms, ticks 0
+	// send at 1000 ms, ticks -60000
+	// send at 2000 ms, ticks -120000
 }
 
-// The arithmetic needs no store: a bucket is a value.
-func ExamplePolicy_TopUp() {
+// 60 tokens a minute are 60 ticks a millisecond, and 60,000 ticks are a token.
+func ExamplePolicy_Refill() {
 	policy := limiter.Policy{Capacity: 3, PerMinute: 60}
-	bucket := policy.TopUp(limiter.Bucket{Ticks: 0, Last: 0}, 400)
-	fmt.Println(bucket.Ticks, "ticks")
-	// Output: 24000 ticks
+	bucket := limiter.Bucket{Ticks: 0, Last: 0}
+	fmt.Println(policy.Refill(bucket, 400).Ticks)
+	fmt.Println(policy.Refill(bucket, 5_000).Ticks)
+	// Output:
+	// 24000
+	// 180000
 }

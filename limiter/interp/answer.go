@@ -3,31 +3,34 @@ package interp
 import (
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"tokenbucket/limiter"
 )
 
-// This file puts answers and messages into words. Every function appends to dst and returns it, as strconv's do.
+// This file puts answers into words. Every function appends to dst and returns it, as those of strconv do.
 
-type ready struct {
-	text [31]byte
-	size uint8
+// A canned answer is the text of a common answer.
+type canned struct {
+	text   [31]byte
+	length uint8
 }
 
-var readyGranted, readyRefused = func() (g, r [100]ready) {
-	for i := range g {
-		g[i].size = uint8(len(appendLine(append(g[i].text[:0], "200 X-RateLimit-Remaining: "...), int64(i))))
-		r[i].size = uint8(len(appendLine(append(r[i].text[:0], "429 Retry-After: "...), int64(i))))
+// The answers with numbers below 100.
+var cannedGrants, cannedRefusals = func() (grants, refusals [100]canned) {
+	for i := range int64(100) {
+		g, r := &grants[i], &refusals[i]
+		g.length = uint8(len(appendLine(append(g.text[:0], "200 X-RateLimit-Remaining: "...), i)))
+		r.length = uint8(len(appendLine(append(r.text[:0], "429 Retry-After: "...), i)))
 	}
-	return g, r
+	return grants, refusals
 }()
 
-func appendReady(dst []byte, r *ready) []byte {
+// appendCanned copies all of the text, because a copy of constant size is two instructions; what is too much is cut off.
+func appendCanned(dst []byte, c *canned) []byte {
 	n := len(dst)
-	dst = slices.Grow(dst, len(r.text))[:n+len(r.text)]
-	*(*[len(r.text)]byte)(dst[n:]) = r.text
-	return dst[:n+int(r.size)]
+	dst = slices.Grow(dst, len(c.text))[:n+len(c.text)]
+	*(*[len(c.text)]byte)(dst[n:]) = c.text
+	return dst[:n+int(c.length)]
 }
 
 // appendRequest answers REQUEST.
@@ -36,7 +39,7 @@ func appendRequest(dst []byte, b limiter.Bucket, o limiter.Outcome) []byte {
 		return appendRefusal(dst, o)
 	}
 	if b.Ticks < 100*limiter.TicksPerToken {
-		return appendReady(dst, &readyGranted[uint64(b.Ticks)/limiter.TicksPerToken])
+		return appendCanned(dst, &cannedGrants[uint64(b.Ticks)/limiter.TicksPerToken])
 	}
 	dst = append(dst, "200 X-RateLimit-Remaining: "...)
 	return appendLine(dst, b.Tokens())
@@ -57,17 +60,13 @@ func appendRefusal(dst []byte, o limiter.Outcome) []byte {
 		return append(dst, "429\n"...)
 	}
 	if o.RetryAfter < 100 {
-		return appendReady(dst, &readyRefused[o.RetryAfter])
+		return appendCanned(dst, &cannedRefusals[o.RetryAfter])
 	}
 	dst = append(dst, "429 Retry-After: "...)
 	return appendLine(dst, o.RetryAfter)
 }
 
-// appendStatus answers STATUS: tokens to three decimals, rounded towards minus infinity.
-func appendStatus(dst []byte, b limiter.Bucket) []byte {
-	return append(appendTokens(dst, b), '\n')
-}
-
+// appendTokens appends the tokens of a bucket to three decimals, rounded towards minus infinity.
 func appendTokens(dst []byte, b limiter.Bucket) []byte {
 	const ticksPerThousandth = limiter.TicksPerToken / 1000
 	thousandths := b.Ticks / ticksPerThousandth
@@ -86,32 +85,4 @@ func appendTokens(dst []byte, b limiter.Bucket) []byte {
 // appendLine ends a line with a number.
 func appendLine(dst []byte, n int64) []byte {
 	return append(strconv.AppendInt(dst, n, 10), '\n')
-}
-
-// appendMistake is the message for line number n of the input.
-func appendMistake(dst []byte, n int64, m *mistake) []byte {
-	dst = append(dst, "stdin:"...)
-	dst = strconv.AppendInt(dst, n, 10)
-	dst = append(dst, ": "...)
-	dst = append(dst, m.problem...)
-	dst = append(dst, ' ')
-	dst = appendQuoted(dst, m.quoted)
-	dst = append(dst, ": "...)
-	dst = append(dst, m.want...)
-	return append(dst, '\n')
-}
-
-// maxQuoted is how many bytes of the input a message shows.
-const maxQuoted = 40
-
-// appendQuoted quotes at most maxQuoted bytes of text, whole characters, and escapes what a terminal should not get.
-func appendQuoted(dst, text []byte) []byte {
-	if len(text) <= maxQuoted {
-		return strconv.AppendQuote(dst, string(text))
-	}
-	cut := maxQuoted
-	for cut > maxQuoted-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return append(strconv.AppendQuote(dst, string(text[:cut])), "..."...)
 }

@@ -24,17 +24,18 @@ const benchLines = 500_000
 // A namer appends the name of the client of the next line.
 type namer func(dst []byte) []byte
 
-// hotClients are 1,000 that come again and again.
-func hotClients(r *rand.Rand) namer { return numbered(r, 1000) }
+// hotClients names 1,000 clients that come again and again.
+func hotClients(r *rand.Rand) namer { return numberedClients(r, 1000) }
 
-func numbered(r *rand.Rand, clients int64) namer {
+func numberedClients(r *rand.Rand, clients int64) namer {
 	return func(dst []byte) []byte {
 		return strconv.AppendInt(append(dst, "10.0.0.client-"...), r.Int64N(clients), 10)
 	}
 }
 
-// traffic is a script: one line in 16 moves the clock, one in ten of the others is a STATUS, and the rest are REQUESTs.
-func traffic(r *rand.Rand, name namer) []byte {
+// trafficScript returns a script: one line in 16 moves the clock, one in ten of the others is a STATUS, and the rest are
+// REQUESTs.
+func trafficScript(r *rand.Rand, name namer) []byte {
 	script := []byte("LIMIT 10 60\n")
 	now := int64(0)
 	for i := 1; i < benchLines; i++ {
@@ -52,25 +53,25 @@ func traffic(r *rand.Rand, name namer) []byte {
 	return script
 }
 
-// shaped is the same traffic of 1,000 clients with each line changed.
-func shaped(r *rand.Rand, change func(dst, line []byte) []byte) []byte {
+// shapedScript returns the traffic of 1,000 clients with each line changed.
+func shapedScript(r *rand.Rand, change func(dst, line []byte) []byte) []byte {
 	var script []byte
-	for line := range bytes.Lines(traffic(r, hotClients(r))) {
+	for line := range bytes.Lines(trafficScript(r, hotClients(r))) {
 		script = append(change(script, line[:len(line)-1]), '\n')
 	}
 	return script
 }
 
-// allocatedBy is how many bytes are allocated to run a script.
+// allocatedBy returns how many bytes are allocated to run a script.
 func allocatedBy(b *testing.B, script []byte) float64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	runScript(b, script)
+	runDiscarding(b, script)
 	runtime.ReadMemStats(&after)
 	return float64(after.TotalAlloc - before.TotalAlloc)
 }
 
-func runScript(b *testing.B, script []byte) (bad bool) {
+func runDiscarding(b *testing.B, script []byte) (bad bool) {
 	bad, err := interp.Run(bytes.NewReader(script), io.Discard, io.Discard, interp.Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -78,7 +79,7 @@ func runScript(b *testing.B, script []byte) (bad bool) {
 	return bad
 }
 
-// bench measures a script, whose lines are all good or all bad.
+// bench measures a script, which has invalid lines or not.
 func bench(b *testing.B, script []byte, wantBad bool) {
 	half := 0 // where the first half of the lines ends
 	for range benchLines / 2 {
@@ -87,8 +88,8 @@ func bench(b *testing.B, script []byte, wantBad bool) {
 	allocated := allocatedBy(b, script) - allocatedBy(b, script[:half])
 	b.SetBytes(int64(len(script)))
 	for b.Loop() {
-		if bad := runScript(b, script); bad != wantBad {
-			b.Fatalf("lines are bad\ncame:   %t\nwanted: %t", bad, wantBad)
+		if bad := runDiscarding(b, script); bad != wantBad {
+			b.Fatalf("whether any line was invalid\ngot:  %t\nwant: %t", bad, wantBad)
 		}
 	}
 	b.ReportMetric(benchLines*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mcmd/s")
@@ -96,15 +97,15 @@ func bench(b *testing.B, script []byte, wantBad bool) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkRun is traffic of four kinds.
+// BenchmarkRun runs traffic of four kinds.
 func BenchmarkRun(b *testing.B) {
 	for _, kind := range []struct {
-		what  string
-		names func(r *rand.Rand) namer
+		name    string
+		clients func(r *rand.Rand) namer
 	}{
 		{"hot", hotClients},
 		// As many clients as four lines in five: most are new, or seen once before.
-		{"cold", func(r *rand.Rand) namer { return numbered(r, benchLines*4/5) }},
+		{"cold", func(r *rand.Rand) namer { return numberedClients(r, benchLines*4/5) }},
 		// 100,000 API keys of 40 bytes.
 		{"keys", func(r *rand.Rand) namer {
 			return func(dst []byte) []byte {
@@ -117,19 +118,19 @@ func BenchmarkRun(b *testing.B) {
 			return func(dst []byte) []byte { return strconv.AppendUint(append(dst, "user:"...), zipf.Uint64(), 10) }
 		}},
 	} {
-		b.Run(kind.what, func(b *testing.B) {
+		b.Run(kind.name, func(b *testing.B) {
 			r := rand.New(rand.NewPCG(1, 0))
-			bench(b, traffic(r, kind.names(r)), false)
+			bench(b, trafficScript(r, kind.clients(r)), false)
 		})
 	}
 }
 
-// BenchmarkShapes is the traffic of 1,000 clients in lines of other shapes.
+// BenchmarkShapes runs the traffic of 1,000 clients in lines of other shapes.
 func BenchmarkShapes(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 0))
 	isRequest := func(line []byte) bool { return bytes.HasPrefix(line, []byte("REQUEST ")) }
 	for _, shape := range []struct {
-		what   string
+		name   string
 		bad    bool
 		change func(dst, line []byte) []byte
 	}{
@@ -169,8 +170,8 @@ func BenchmarkShapes(b *testing.B) {
 			return append(dst, line...)
 		}},
 	} {
-		b.Run(shape.what, func(b *testing.B) {
-			bench(b, shaped(r, shape.change), shape.bad)
+		b.Run(shape.name, func(b *testing.B) {
+			bench(b, shapedScript(r, shape.change), shape.bad)
 		})
 	}
 }

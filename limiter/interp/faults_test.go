@@ -1,13 +1,11 @@
-// These tests run the interpreter on readers and writers that fail: nothing may be lost without an error, nothing be
-// answered that was not read whole, and nothing be written after what was lost.
+// These tests run the interpreter on readers and writers that fail: nothing may be lost without an error, nothing answered
+// that was not read whole, and nothing written after what was lost.
 package interp_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -15,250 +13,168 @@ import (
 	"tokenbucket/limiter/interp"
 )
 
-var errBroken = errors.New("broken")
-
-// A brokenWriter has room for some bytes. The write that goes beyond takes these and returns an error, or none where it
-// is short; later ones fail too, or succeed where it mends, so that what is written after a gap shows.
-type brokenWriter struct {
-	room   int
-	short  bool
-	mends  bool
-	failed bool
-	got    []byte
-}
-
-func (w *brokenWriter) Write(p []byte) (int, error) {
-	if w.failed && w.mends {
-		w.got = append(w.got, p...)
-		return len(p), nil
-	}
-	n := min(len(p), w.room-len(w.got))
-	w.got = append(w.got, p[:n]...)
-	if n == len(p) {
-		return n, nil
-	}
-	w.failed = true
-	if w.short {
-		return n, nil
-	}
-	return n, errBroken
-}
-
-// TestWriterFails: when either writer takes no more after any byte, or takes less than it was given without saying why, an
+// TestWriterFails: when either writer takes no more after any byte, or takes fewer than it was given without an error, an
 // error is returned, and what was written until then, and no more, is there.
 func TestWriterFails(t *testing.T) {
+	t.Parallel()
 	script := []byte(everyKind)
-	messages := verify(t, script)
-	answers, _ := reference(script)
+	whole := verify(t, script)
 	for _, kind := range []brokenWriter{{}, {mends: true}, {short: true}, {short: true, mends: true}} {
-		want := errBroken
+		wantErr := errBroken
 		if kind.short {
-			want = io.ErrShortWrite
+			wantErr = io.ErrShortWrite
 		}
-		fails := func(what string, whole []byte, run func(w io.Writer, in io.Reader) error) {
-			for room := range len(whole) {
-				var in io.Reader = bytes.NewReader(script)
+		for _, stream := range []struct {
+			name        string
+			text, other []byte
+			run         func(in io.Reader, broken, other io.Writer) error
+		}{
+			{"standard output", whole.out, whole.errs, func(in io.Reader, broken, other io.Writer) error {
+				_, err := interp.Run(in, broken, other, interp.Options{})
+				return err
+			}},
+			{"standard error", whole.errs, whole.out, func(in io.Reader, broken, other io.Writer) error {
+				_, err := interp.Run(in, other, broken, interp.Options{})
+				return err
+			}},
+		} {
+			for room := range len(stream.text) + 1 {
+				in := inParts(script, len(script))
 				if kind.mends {
-					in = chunks(script, 9) // which makes more writes
+					in = inParts(script, 9) // which makes more writes
 				}
-				w := kind
+				w, other := kind, new(bytes.Buffer)
 				w.room = room
-				if err := run(&w, in); !errors.Is(err, want) {
-					t.Fatalf("%s, room for %d bytes, short %v, mends %v\ncame:   error %v\nwanted: error %v\ninput: %s",
-						what, room, kind.short, kind.mends, err, want, clip(script))
+				want := wantErr
+				if room == len(stream.text) {
+					want = nil
 				}
-				if !bytes.Equal(w.got, whole[:room]) {
-					t.Fatalf("%s, room for %d bytes, short %v, mends %v: %s\ninput: %s",
-						what, room, kind.short, kind.mends, difference(w.got, whole[:room]), clip(script))
+				err := stream.run(in, &w, other)
+				if err != want || !bytes.Equal(w.got, stream.text[:room]) || !bytes.HasPrefix(stream.other, other.Bytes()) {
+					t.Fatalf("%s, room for %d bytes on %s, short %v, mends %v: %s\ngot:  error %v, and on the other\n%s\nwant: error %v, and on the other some of\n%s",
+						excerpt(script), room, stream.name, kind.short, kind.mends, difference(w.got, stream.text[:room]),
+						err, excerpt(other.Bytes()), want, excerpt(stream.other))
 				}
-			}
-			w := kind
-			w.room = len(whole)
-			if err := run(&w, bytes.NewReader(script)); err != nil {
-				t.Fatalf("%s, with room for all\ncame:   error %v\nwanted: none", what, err)
 			}
 		}
-		fails("answers", answers, func(w io.Writer, in io.Reader) error {
-			var errs bytes.Buffer
-			_, err := interp.Run(in, w, &errs, interp.Options{})
-			if !bytes.HasPrefix(messages, errs.Bytes()) {
-				t.Fatalf("beside a broken writer for answers\ncame:   %s\nwanted: the beginning of %s", clip(errs.Bytes()), clip(messages))
-			}
-			return err
-		})
-		fails("messages", messages, func(w io.Writer, in io.Reader) error {
-			var out bytes.Buffer
-			_, err := interp.Run(in, &out, w, interp.Options{})
-			if !bytes.HasPrefix(answers, out.Bytes()) {
-				t.Fatalf("beside a broken writer for messages\ncame:   %s\nwanted: the beginning of %s", clip(out.Bytes()), clip(answers))
-			}
-			return err
-		})
+	}
+}
+
+// TestLongScriptFails: a write that fails ends a long script too, though more input could be read for ever.
+func TestLongScriptFails(t *testing.T) {
+	const answers = 10*len("200 X-RateLimit-Remaining: 9\n") + 299_990*len("429 Retry-After: 1\n")
+	for _, room := range []int{1_000_000, answers - 1} { // the last write comes when all input at hand is answered
+		more, end := io.Pipe()
+		defer end.Close()
+		in := io.MultiReader(strings.NewReader(strings.Repeat("REQUEST a\n", 300_000)), more)
+		if _, err := interp.Run(in, &brokenWriter{room: room}, io.Discard, interp.Options{}); err != errBroken {
+			t.Errorf("300,000 times REQUEST a, room for %d bytes\ngot:  error %v\nwant: error %v", room, err, errBroken)
+		}
 	}
 }
 
 // TestReaderFails: when the reader fails after any byte, alone or together with data, the complete lines before are
-// answered, the line that it cut off is not run, and the error is returned.
+// answered, the line that was cut off is not run, and the error is returned.
 func TestReaderFails(t *testing.T) {
-	for _, fault := range []error{errBroken, io.ErrUnexpectedEOF} {
-		for read := range len(everyKind) + 1 {
-			text := everyKind[:read]
-			complete := text[:strings.LastIndexByte(text, '\n')+1]
-			wantOut, wantBad := reference([]byte(complete))
-			alone := io.MultiReader(strings.NewReader(text), iotest.ErrReader(fault))
-			for name, in := range map[string]io.Reader{
-				"alone":               alone,
-				"with all the data":   &togetherReader{text, fault, len(text)},
-				"with the last bytes": &togetherReader{text, fault, 3},
-			} {
-				var out, errs bytes.Buffer
-				bad, err := interp.Run(in, &out, &errs, interp.Options{})
-				if !errors.Is(err, fault) {
-					t.Fatalf("%s\ncame:   error %v\nwanted: error %v\ninput: %s", name, err, fault, clip([]byte(text)))
+	t.Parallel()
+	script := []byte(everyKind)
+	for read := range len(script) + 1 {
+		text := script[:read]
+		complete := text[:bytes.LastIndexByte(text, '\n')+1]
+		fault := []error{errBroken, io.ErrUnexpectedEOF}[read%2]
+		for _, size := range []int{max(read, 1), 3} {
+			for _, withLast := range []bool{false, true} {
+				in := inParts(text, size)
+				in.end, in.withLast = fault, withLast
+				r := new(result)
+				r.run(in, interp.Options{})
+				if r.err != fault {
+					t.Fatalf("%q in parts of %d bytes, then or with the last bytes (%v) an error\ngot:  error %v\nwant: error %v",
+						text, size, withLast, r.err, fault)
 				}
-				if !bytes.Equal(out.Bytes(), wantOut) {
-					t.Fatalf("%s: %s\ninput: %s", name, difference(out.Bytes(), wantOut), clip([]byte(text)))
-				}
-				if numbers := badNumbers(t, []byte(text), errs.Bytes()); !slices.Equal(numbers, wantBad) || bad != (len(wantBad) > 0) {
-					t.Fatalf("%s: bad lines\ncame:   %v, %v\nwanted: %v\ninput: %s", name, numbers, bad, wantBad, clip([]byte(text)))
-				}
+				r.verify(t, fmt.Sprintf("%d bytes in parts of %d, then or with the last bytes (%v) an error", read, size, withLast), complete)
 			}
 		}
 	}
 }
 
-// A togetherReader gives a text, size bytes a read, and with the last of them an error.
-type togetherReader struct {
-	text string
-	err  error
-	size int
-}
-
-func (r *togetherReader) Read(p []byte) (int, error) {
-	n := copy(p, r.text[:min(r.size, len(r.text))])
-	if r.text = r.text[n:]; len(r.text) == 0 {
-		return n, r.err
-	}
-	return n, nil
-}
-
-// TestReaderFailsInALongLine: a line that is too long already when the reader fails changes nothing of that.
-func TestReaderFailsInALongLine(t *testing.T) {
+// TestReaderFailsInLongLine: a reader that fails within a line at the limit of length, or beyond, returns its error, and the
+// line is not run.
+func TestReaderFailsInLongLine(t *testing.T) {
 	for _, length := range []int{65_535, 65_536, 65_537, 65_538, 131_072, 300_000} {
-		for _, with := range []bool{false, true} {
-			script := "NOW 7\nNOW\n" + "STATUS " + strings.Repeat("x", length-7)
-			in := io.MultiReader(strings.NewReader(script), iotest.ErrReader(errBroken))
-			if with {
-				in = &togetherReader{script, errBroken, 4096}
-			}
-			var out, errs bytes.Buffer
-			_, err := interp.Run(in, &out, &errs, interp.Options{})
-			if !errors.Is(err, errBroken) || out.String() != "7\n" {
-				t.Errorf("%d bytes, then an error\ncame:   %q, error %v\nwanted: %q, error %v", length, out.String(), err, "7\n", errBroken)
+		for _, withLast := range []bool{false, true} {
+			in := inParts([]byte("NOW 7\nNOW\n"+"STATUS "+strings.Repeat("x", length-len("STATUS "))), 4096)
+			in.end, in.withLast = errBroken, withLast
+			r := new(result)
+			if r.run(in, interp.Options{}); r.err != errBroken || string(r.out) != "7\n" {
+				t.Errorf("a line of %d bytes, then or with the last bytes (%v) an error\ngot:  %q, error %v\nwant: %q, error %v",
+					length, withLast, r.out, r.err, "7\n", errBroken)
 			}
 		}
 	}
 }
 
-// TestFaultsAfterQuit: QUIT ends the run as the end of the input does, so what the reader would do later is no fault;
-// but a QUIT that a fault cuts off is not run.
+// TestFaultsAfterQuit: QUIT ends the run as the end of the input does, so what the reader would do later is no fault; but a
+// QUIT that a fault cuts off is not run.
 func TestFaultsAfterQuit(t *testing.T) {
 	for _, c := range []struct {
-		in   io.Reader
-		text string
-		want error
+		script   string
+		end      error
+		withLast bool
+		want     error
 	}{
-		{io.MultiReader(strings.NewReader("NOW\nQUIT\n"), iotest.ErrReader(errBroken)), "NOW, QUIT, then an error", nil},
-		{&togetherReader{"NOW\nQUIT\nNOW", errBroken, 100}, "NOW, QUIT and a cut line with an error", nil},
-		{&togetherReader{"NOW\nQUIT", errBroken, 100}, "NOW and a cut QUIT with an error", errBroken},
-		{&togetherReader{"NOW\nQUIT", io.EOF, 100}, "NOW and QUIT with the end of the input", nil},
+		{"NOW\nQUIT\n", errBroken, false, nil},
+		{"NOW\nQUIT\n", errBroken, true, nil},
+		{"NOW\nQUIT\nNOW", errBroken, true, nil},
+		{"NOW\nQUIT", errBroken, true, errBroken},
+		{"NOW\nQUIT", errBroken, false, errBroken},
+		{"NOW\nQUIT", io.EOF, true, nil},
 	} {
-		var out bytes.Buffer
-		bad, err := interp.Run(c.in, &out, io.Discard, interp.Options{})
-		if out.String() != "0\n" || bad || !errors.Is(err, c.want) {
-			t.Errorf("%s\ncame:   %q, %v, error %v\nwanted: %q, false, error %v", c.text, out.String(), bad, err, "0\n", c.want)
+		in := inParts([]byte(c.script), 100)
+		in.end, in.withLast = c.end, c.withLast
+		r := new(result)
+		if r.run(in, interp.Options{}); string(r.both) != "0\n" || r.bad || r.err != c.want {
+			t.Errorf("%q, then or with the last bytes (%v) error %v\ngot:  %q, %v, error %v\nwant: %q, false, error %v",
+				c.script, c.withLast, c.end, r.both, r.bad, r.err, "0\n", c.want)
 		}
 	}
 }
 
-// TestEndWithData: the end of the input together with data is no error, and the data is answered.
-func TestEndWithData(t *testing.T) {
-	script := []byte(everyKind)
-	whole := interleaved(script, verify(t, script))
-	for size := 1; size <= len(script); size++ {
-		if both := playBoth(t, &togetherReader{everyKind, io.EOF, size}); !bytes.Equal(both, whole) {
-			t.Fatalf("%d bytes a read: %s\ninput: %s", size, difference(both, whole), clip(script))
-		}
-	}
-}
-
-// A lazyReader brings nothing, and no error, some times before each read of a byte; when the text is used up, for ever.
-type lazyReader struct {
-	text  string
-	lazy  int
-	slept int
-	empty int // reads that brought nothing since there is no more
-}
-
-func (r *lazyReader) Read(p []byte) (int, error) {
-	if r.text == "" {
-		if r.empty++; r.empty > 1_000_000 {
-			return 0, errors.New("the interpreter never gives up")
-		}
-		return 0, nil
-	}
-	if r.slept < r.lazy {
-		r.slept++
-		return 0, nil
-	}
-	r.slept = 0
-	p[0] = r.text[0]
-	r.text = r.text[1:]
-	return 1, nil
-}
-
-// TestEmptyReads: reads that bring nothing change nothing, but a reader that never brings anything again is broken: the
+// TestEmptyReads: reads that return nothing change nothing, but a reader that returns nothing for ever is broken: the
 // complete lines are answered, the one that is cut off is not, and io.ErrNoProgress is returned.
 func TestEmptyReads(t *testing.T) {
 	for _, c := range []struct {
-		text string
-		lazy int
-		want string
+		script string
+		empty  int // reads before each byte
+		want   string
 	}{
 		{"", 0, ""},
 		{"NOW 5\nNOW\n", 0, "5\n"},
 		{"NOW 5\nNOW\nNOW", 3, "5\n"},
 		{"NOW 5\nNOW\nSTATUS a\nREQUEST a", 20, "5\n10.000\n"},
 	} {
-		var out bytes.Buffer
-		bad, err := interp.Run(&lazyReader{text: c.text, lazy: c.lazy}, &out, io.Discard, interp.Options{})
-		if out.String() != c.want || bad || !errors.Is(err, io.ErrNoProgress) {
-			t.Errorf("%q, then nothing for ever\ncame:   %q, %v, error %v\nwanted: %q, false, error %v",
-				c.text, out.String(), bad, err, c.want, io.ErrNoProgress)
+		parts := func(script string) (parts [][]byte) {
+			for _, b := range []byte(script) {
+				parts = append(append(parts, make([][]byte, c.empty)...), []byte{b})
+			}
+			return parts
 		}
-		out.Reset()
-		text := c.text + "\nNOW\n"
-		_, err = interp.Run(&endingReader{lazyReader{text: text, lazy: c.lazy}}, &out, io.Discard, interp.Options{})
-		if want, _ := reference([]byte(text)); out.String() != string(want) || err != nil {
-			t.Errorf("%q, with %d empty reads before each byte\ncame:   %q, error %v\nwanted: %q", text, c.lazy, out.String(), err, want)
+		r := new(result)
+		r.run(&partsReader{parts: parts(c.script)}, interp.Options{})
+		if string(r.both) != c.want || r.bad || r.err != io.ErrNoProgress {
+			t.Errorf("%q, then nothing for ever\ngot:  %q, %v, error %v\nwant: %q, false, error %v",
+				c.script, r.both, r.bad, r.err, c.want, io.ErrNoProgress)
 		}
+		script := c.script + "\nNOW\n"
+		r = run(t, &partsReader{parts: parts(script), end: io.EOF}, interp.Options{})
+		r.verify(t, fmt.Sprint(c.empty, " empty reads before each byte"), []byte(script))
 	}
-}
-
-// An endingReader is a lazyReader that ends.
-type endingReader struct{ lazyReader }
-
-func (r *endingReader) Read(p []byte) (int, error) {
-	if r.text == "" {
-		return 0, io.EOF
-	}
-	return r.lazyReader.Read(p)
 }
 
 // TestReaderAndWriterFail: when both fail there is an error too.
 func TestReaderAndWriterFail(t *testing.T) {
-	in := io.MultiReader(strings.NewReader("NOW\n"), iotest.ErrReader(fmt.Errorf("read: %w", errBroken)))
-	if _, err := interp.Run(in, &brokenWriter{}, io.Discard, interp.Options{}); !errors.Is(err, errBroken) {
-		t.Errorf("came:   error %v\nwanted: error %v", err, errBroken)
+	in := io.MultiReader(strings.NewReader("NOW\n"), iotest.ErrReader(errBroken))
+	if _, err := interp.Run(in, &brokenWriter{}, io.Discard, interp.Options{}); err != errBroken {
+		t.Errorf("got:  error %v\nwant: error %v", err, errBroken)
 	}
 }

@@ -1,15 +1,18 @@
 package interp
 
 import (
+	"fmt"
 	"math"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"tokenbucket/limiter"
 )
 
-// This file turns a line into a command, or into the reason why it is none. It knows the language and nothing of buckets.
+// This file is the language: the verbs, how a line is parsed, and what is said about a line that is none of the commands.
 
-// A verb is what a command does, and its place in commands.
+// A verb is the first word of a command, and an index into verbs.
 type verb uint8
 
 const (
@@ -20,182 +23,185 @@ const (
 	status
 	help
 	quit
-	nothing // a blank line, or a comment
 
-	hasTerms verb = 1 << 7 // beside the verb of a call
+	blank   // a blank line or a comment
+	invalid // a line with a syntax error
 )
 
-// The commands, in the order in which HELP lists them.
-var commands = [...]struct {
+// isCall reports whether a verb is followed by a client's name.
+func (v verb) isCall() bool { return request <= v && v <= status }
+
+// A syntax is what may follow a verb, and what the command does.
+type syntax struct {
+	name       string
+	parameters []parameter
+	required   int // the first so many parameters can't be left out
+	does       string
+}
+
+// A parameter is a word that follows a verb: the client's name, or an integer.
+type parameter struct {
 	name     string
-	usage    string
-	does     string
-	min, max int // how many words follow the verb
-}{
-	limit:   {"LIMIT", "LIMIT capacity per_minute", "set the policy for everyone, forget all buckets", 2, 2},
-	now:     {"NOW", "NOW [ms]", "set the clock, or print it", 0, 1},
-	request: {"REQUEST", "REQUEST client [cost]", "take cost tokens (1) if they are there now", 1, 2},
-	reserve: {"RESERVE", "RESERVE client max_wait [cost]", "take them now, or up to max_wait ms ahead", 2, 3},
-	status:  {"STATUS", "STATUS client", "print the tokens, take none", 1, 1},
-	help:    {"HELP", "HELP", "print this list", 0, 0},
-	quit:    {"QUIT", "QUIT", "end; exit status 0, or 1 after a bad line", 0, 0},
+	min, max int64
+}
+
+var (
+	client   = parameter{name: "client"}
+	capacity = parameter{"capacity", 0, limiter.MaxCapacity}
+	rate     = parameter{"per_minute", 0, math.MaxInt64}
+	clock    = parameter{"ms", math.MinInt64, math.MaxInt64}
+	maxWait  = parameter{"max_wait", 0, math.MaxInt64}
+	cost     = parameter{"cost", 1, math.MaxInt64}
+)
+
+// The verbs, in the order in which HELP lists them. For each that has an effect when it is run there is a case in
+// interpreter.run.
+var verbs = [...]syntax{
+	limit:   {"LIMIT", []parameter{capacity, rate}, 2, "set the policy for everyone, forget all buckets"},
+	now:     {"NOW", []parameter{clock}, 0, "set the clock, or print it"},
+	request: {"REQUEST", []parameter{client, cost}, 1, "take cost tokens (1) if they are there now"},
+	reserve: {"RESERVE", []parameter{client, maxWait, cost}, 2, "take them now, or up to max_wait ms ahead"},
+	status:  {"STATUS", []parameter{client}, 1, "print the tokens, take none"},
+	help:    {"HELP", nil, 0, "print this list"},
+	quit:    {"QUIT", nil, 0, "end; exit status 0, or 1 after a bad line"},
+}
+
+// usage returns the form of a command: optional words stand in brackets.
+func (s *syntax) usage() string {
+	text := s.name
+	for i, p := range s.parameters {
+		if i < s.required {
+			text += " " + p.name
+		} else {
+			text += " [" + p.name + "]"
+		}
+	}
+	return text
+}
+
+// Help returns the answer to HELP: an example, and the commands, a line each.
+func Help() string {
+	text := "For example, LIMIT 3 60 and then REQUEST alice: 200 X-RateLimit-Remaining: 2\n"
+	for _, s := range verbs {
+		text += fmt.Sprintf("%-31s %s\n", s.usage(), s.does)
+	}
+	return text
+}
+
+// Args are the integers of a command, in the order of its syntax. One that is left out is a cost, of 1.
+type args [2]int64
+
+var usual = args{1, 1}
+
+// A statement is a parsed line.
+type statement struct {
+	verb      verb
+	client    []byte // a part of the line
+	arguments args
+	given     int // how many words follow the verb
 }
 
 // maxWords is one more than the longest command has, enough to see that there are too many.
 const maxWords = 5
 
-// A command is a line understood. What its verb does not use is 0.
-type command struct {
-	verb      verb
-	bare      bool   // NOW asks for the clock
-	client    []byte // a part of the line
-	cost      int64  // tokens
-	maxWait   int64  // ms
-	ms        int64
-	capacity  int64 // tokens
-	perMinute int64 // tokens
-}
-
-// A mistake is why a line is no command. It reads: problem "quoted": want.
-type mistake struct {
-	problem string
-	quoted  []byte
-	want    string
-}
-
-// parse reads a line without its ending.
-func parse(line []byte) (c command, m *mistake) {
+// parse parses a line without its ending. A statement is returned with an error too, as far as it goes.
+func parse(line []byte) (st statement, err error) {
 	var words [maxWords][]byte
-	count := split(line, &words)
+	count := 0
+	for rest := line; count < maxWords; count++ {
+		if words[count], rest = cutWord(rest); len(words[count]) == 0 {
+			break
+		}
+	}
 	if count == 0 || words[0][0] == '#' {
-		return command{verb: nothing}, nil
+		return statement{verb: blank}, nil
 	}
-	c.verb = lookup(words[0])
-	if c.verb == nothing {
-		return c, &mistake{"unknown command", words[0], suggestion(words[0])}
+	st = statement{verb: lookup(words[0]), arguments: usual, given: count - 1}
+	if st.verb == invalid {
+		return st, fmt.Errorf("unknown command %s: %s", quote(words[0]), suggestion(words[0]))
 	}
-	entry := &commands[c.verb]
-	given := count - 1
-	if given < entry.min {
-		return c, &mistake{"too few words in", line, "want " + entry.usage}
+	form := &verbs[st.verb]
+	if st.given < form.required {
+		return st, fmt.Errorf("too few words in %s: want %s", quote(line), form.usage())
 	}
-	if given > entry.max {
-		return c, &mistake{"too many words in", line, "want " + entry.usage}
+	if st.given > len(form.parameters) {
+		return st, fmt.Errorf("too many words in %s: want %s", quote(line), form.usage())
 	}
-
-	switch c.verb {
-	case limit:
-		if c.capacity, m = integer(words[1], "capacity", 0, limiter.MaxCapacity); m == nil {
-			c.perMinute, m = integer(words[2], "per_minute", 0, math.MaxInt64)
+	integers := 0
+	for i, word := range words[1:count] {
+		p := &form.parameters[i]
+		if p.name == client.name {
+			st.client = word
+			continue
 		}
-	case now:
-		if c.bare = given == 0; !c.bare {
-			c.ms, m = integer(words[1], "ms", math.MinInt64, math.MaxInt64)
+		n, err := strconv.ParseInt(string(word), 10, 64)
+		if err != nil || n < p.min || n > p.max {
+			return st, fmt.Errorf("bad %s %s: want an integer from %d to %d", p.name, quote(word), p.min, p.max)
 		}
-	case request:
-		c.client = words[1]
-		c.cost, m = cost(words[2])
-	case reserve:
-		c.client = words[1]
-		if c.maxWait, m = integer(words[2], "max_wait", 0, math.MaxInt64); m == nil {
-			c.cost, m = cost(words[3])
-		}
-	case status:
-		c.client = words[1]
+		st.arguments[integers] = n
+		integers++
 	}
-	return c, m
+	return st, nil
 }
 
-// split puts the line's words into words, as many as it holds, and returns how many.
-func split(line []byte, words *[maxWords][]byte) (count int) {
-	for i := 0; i < len(line) && count < maxWords; {
-		for i < len(line) && isBlank(line[i]) {
-			i++
-		}
-		start := i
-		for i < len(line) && !isBlank(line[i]) {
-			i++
-		}
-		if i > start {
-			words[count] = line[start:i]
-			count++
-		}
+// cutWord returns the first word of a line, empty if there is none, and what follows it.
+func cutWord(line []byte) (word, rest []byte) {
+	start := 0
+	for start < len(line) && isBlank(line[start]) {
+		start++
 	}
-	return count
+	end := start
+	for end < len(line) && !isBlank(line[end]) {
+		end++
+	}
+	return line[start:end], line[end:]
 }
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
 
-// integer reads a word as an integer of the range.
-func integer(word []byte, name string, min, max int64) (int64, *mistake) {
-	n, err := strconv.ParseInt(string(word), 10, 64)
-	if err != nil || n < min || n > max {
-		return 0, &mistake{"bad " + name, word,
-			"want an integer from " + strconv.FormatInt(min, 10) + " to " + strconv.FormatInt(max, 10)}
-	}
-	return n, nil
-}
-
-// cost reads the last word as a number of tokens, 1 if there is none.
-func cost(word []byte) (int64, *mistake) {
-	if word == nil {
-		return 1, nil
-	}
-	return integer(word, "cost", 1, math.MaxInt64)
-}
-
-// lookup finds a verb by its name, in which the case of ASCII letters does not matter.
+// lookup returns the verb with a name, in which the case of ASCII letters does not matter.
 func lookup(word []byte) verb {
-	for v := range commands {
-		if isName(word, commands[v].name) {
+	name := appendUpper(make([]byte, 0, 16), word[:min(len(word), 16)])
+	for v := range verbs {
+		if string(name) == verbs[v].name {
 			return verb(v)
 		}
 	}
-	return nothing
+	return invalid
 }
 
-func isName(word []byte, name string) bool {
-	if len(word) != len(name) {
-		return false
-	}
-	for i, b := range word {
-		if upper(b) != name[i] {
-			return false
+// appendUpper appends a word in upper case. Only ASCII letters have one: Unicode's rules would make an S of a long s.
+func appendUpper(dst, word []byte) []byte {
+	for _, b := range word {
+		if 'a' <= b && b <= 'z' {
+			b -= 'a' - 'A'
 		}
+		dst = append(dst, b)
 	}
-	return true
+	return dst
 }
 
-// upper is the upper case of a byte. Only ASCII letters have one: Unicode's rules would make an S of a long s.
-func upper(b byte) byte {
-	if 'a' <= b && b <= 'z' {
-		b -= 'a' - 'A'
-	}
-	return b
-}
-
-// suggestion says what was wanted in the place of an unknown verb.
+// suggestion returns what was wanted in the place of an unknown verb.
 func suggestion(word []byte) string {
-	up := make([]byte, len(word))
-	for i, b := range word {
-		up[i] = upper(b)
-	}
-	name := string(up)
+	name := string(appendUpper(nil, word))
 	switch name {
 	case "?":
 		return "want HELP"
 	case "EXIT":
 		return "want QUIT"
 	}
-	for _, c := range commands {
-		if isOneAway(name, c.name) {
-			return "did you mean " + c.name + "?"
+	var names []string
+	for _, s := range verbs {
+		if isOneAway(name, s.name) {
+			return "did you mean " + s.name + "?"
 		}
+		names = append(names, s.name)
 	}
-	return "want LIMIT, NOW, REQUEST, RESERVE, STATUS, HELP or QUIT"
+	last := len(names) - 1
+	return "want " + strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// isOneAway reports whether a letter too many, too few or wrong, or two letters swapped, make the difference.
+// isOneAway reports whether a and b differ by one letter too many, too few or wrong, or by two letters swapped.
 func isOneAway(a, b string) bool {
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b = a[1:], b[1:]
@@ -205,4 +211,19 @@ func isOneAway(a, b string) bool {
 	}
 	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
 	return swapped || len(a) <= 1 && len(b) <= 1
+}
+
+// maxQuoted is how many bytes of the input a message shows.
+const maxQuoted = 40
+
+// quote quotes at most maxQuoted bytes of text, whole characters, and escapes what a terminal should not get.
+func quote(text []byte) string {
+	if len(text) <= maxQuoted {
+		return strconv.Quote(string(text))
+	}
+	cut := maxQuoted
+	for cut > maxQuoted-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return strconv.Quote(string(text[:cut])) + "..."
 }

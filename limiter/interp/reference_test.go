@@ -1,8 +1,8 @@
-// The reference: what a script must answer, from the words of the specification alone.
+// This is the first test to read: the reference, which is what a script must answer by the words of the specification
+// alone. TestReference compares the program with it, byte for byte, and so do most tests of this package.
 //
-// It shares no code with the program but the text of HELP. Its integers are math/big, its store is a map, its lines are
-// split from the whole script at once, and nothing in it is made fast. The tests beside it hold the program against it,
-// byte for byte.
+// The reference shares no code with the program but the text of HELP. Its integers are math/big, its store is a map, it
+// splits the whole script into lines at once, and nothing in it is made fast.
 package interp_test
 
 import (
@@ -11,9 +11,20 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"testing"
 
 	"tokenbucket/limiter/interp"
 )
+
+// TestReference runs a script with a line of every kind, and one with lines at and beyond the limit of length.
+func TestReference(t *testing.T) {
+	for name, script := range map[string][]byte{"every kind": []byte(everyKind), "long lines": longLines()} {
+		verify(t, script)
+		if out, invalid := newRefWorld().run(script); len(out) == 0 || len(invalid) == 0 {
+			t.Errorf("%s\ngot:  %d bytes of answers and %d invalid lines\nwant: some of both", name, len(out), len(invalid))
+		}
+	}
+}
 
 // Arithmetic without bounds. No value is ever changed in place.
 
@@ -47,14 +58,19 @@ func ceilDiv(a, b *big.Int) *big.Int {
 	return q.Neg(q)
 }
 
+const (
+	minInt      = math.MinInt64
+	maxInt      = math.MaxInt64
+	maxCapacity = 153_722_867_280_912
+)
+
 var (
-	zero        = num(0)
-	one         = num(1)
-	thousand    = num(1000)
-	token       = num(60000) // ticks
-	least       = num(math.MinInt64)
-	greatest    = num(math.MaxInt64)
-	maxCapacity = num(153722867280912)
+	zero     = num(0)
+	one      = num(1)
+	thousand = num(1000)
+	token    = num(60_000) // ticks
+	least    = num(minInt)
+	greatest = num(maxInt)
 )
 
 func fits64(n *big.Int) bool { return atLeast(n, least) && atLeast(greatest, n) }
@@ -65,18 +81,19 @@ type refPolicy struct{ capacity, perMinute *big.Int }
 
 type refBucket struct{ ticks, last *big.Int }
 
-// A refOutcome is the answer to take: the number of the rule that spoke, the time of the grant or nil, the seconds to wait
-// or nil where none are promised.
+// A refOutcome is the answer to take: the number of the rule that decided, and of the rest what the rule computes.
 type refOutcome struct {
-	rule           int
-	at, retryAfter *big.Int
+	rule       int
+	at         *big.Int // the time of the grant
+	retryAfter *big.Int // seconds
+	wait       *big.Int // ms
 }
 
 func (p refPolicy) full(now *big.Int) refBucket {
 	return refBucket{ticks: mul(p.capacity, token), last: now}
 }
 
-func (p refPolicy) topUp(b refBucket, now *big.Int) refBucket {
+func (p refPolicy) refill(b refBucket, now *big.Int) refBucket {
 	elapsed := maximum(zero, sub(now, b.last))
 	return refBucket{
 		ticks: minimum(mul(p.capacity, token), add(b.ticks, mul(elapsed, p.perMinute))),
@@ -85,7 +102,7 @@ func (p refPolicy) topUp(b refBucket, now *big.Int) refBucket {
 }
 
 func (p refPolicy) take(b refBucket, now, cost, maxWait *big.Int) (refBucket, refOutcome) {
-	b = p.topUp(b, now)
+	b = p.refill(b, now)
 	short := sub(mul(cost, token), b.ticks)
 	if moreThan(cost, p.capacity) {
 		return b, refOutcome{rule: 1}
@@ -98,24 +115,24 @@ func (p refPolicy) take(b refBucket, now, cost, maxWait *big.Int) (refBucket, re
 	}
 	wait := ceilDiv(short, p.perMinute)
 	if moreThan(wait, maxWait) {
-		return b, refOutcome{rule: 4, retryAfter: ceilDiv(sub(wait, maxWait), thousand)}
+		return b, refOutcome{rule: 4, wait: wait, retryAfter: ceilDiv(sub(wait, maxWait), thousand)}
 	}
 	spill := maximum(zero, sub(sub(mul(wait, p.perMinute), short), mul(sub(p.capacity, cost), token)))
 	ticks := sub(b.ticks, add(mul(cost, token), spill))
 	at := add(b.last, wait)
 	if !fits64(ticks) || !fits64(at) {
-		return b, refOutcome{rule: 5}
+		return b, refOutcome{rule: 5, wait: wait}
 	}
-	return refBucket{ticks, b.last}, refOutcome{rule: 6, at: at}
+	return refBucket{ticks, b.last}, refOutcome{rule: 6, wait: wait, at: at}
 }
 
 // The world: a policy, a clock and a bucket for each client.
 
 type refWorld struct {
 	refPolicy
-	now     *big.Int
-	buckets map[string]refBucket
-	spoke   []int // the numbers of the rules that decided the calls, in order
+	now      *big.Int
+	buckets  map[string]refBucket
+	outcomes []refOutcome // of the calls, in order
 }
 
 func newRefWorld() *refWorld {
@@ -140,7 +157,7 @@ func (w *refWorld) bucket(client string) refBucket {
 func (w *refWorld) call(client string, cost, maxWait *big.Int) refOutcome {
 	b, o := w.take(w.bucket(client), w.now, cost, maxWait)
 	w.buckets[client] = b
-	w.spoke = append(w.spoke, o.rule)
+	w.outcomes = append(w.outcomes, o)
 	return o
 }
 
@@ -170,7 +187,7 @@ func (o refOutcome) refusal() string {
 }
 
 func (w *refWorld) status(client string) string {
-	b := w.topUp(w.bucket(client), w.now)
+	b := w.refill(w.bucket(client), w.now)
 	w.buckets[client] = b
 	return thousandths(floorDiv(mul(b.ticks, thousand), token))
 }
@@ -188,7 +205,7 @@ func thousandths(n *big.Int) string {
 
 var decimal = regexp.MustCompile(`^[+-]?[0-9]+$`)
 
-// integer reads a word as an integer from lo to hi, or gives nil.
+// integer reads a word as an integer from lo to hi, or returns nil.
 func integer(word []byte, lo, hi *big.Int) *big.Int {
 	if !decimal.Match(word) {
 		return nil
@@ -200,17 +217,17 @@ func integer(word []byte, lo, hi *big.Int) *big.Int {
 	return n
 }
 
-// optional reads words[i] as an integer from lo to hi, or gives def where there is no such word.
-func optional(words [][]byte, i int, lo, hi, def *big.Int) *big.Int {
+// optionalCost reads words[i] as a cost; it is 1 if there is no such word.
+func optionalCost(words [][]byte, i int) *big.Int {
 	if i >= len(words) {
-		return def
+		return one
 	}
-	return integer(words[i], lo, hi)
+	return integer(words[i], one, greatest)
 }
 
-// do runs the words of a line. It gives the answer with its LF, "" where there is none to give, and ok false where the
-// line is bad. Nothing has changed then.
-func (w *refWorld) do(words [][]byte) (answer string, ok bool) {
+// execute executes the words of a line. It returns the answer with its LF, or "" if there is none, and whether the line
+// is valid. An invalid line changes nothing.
+func (w *refWorld) execute(words [][]byte) (answer string, valid bool) {
 	verb := bytes.Map(func(r rune) rune { // ASCII alone: a long s or a Kelvin sign is another letter
 		if 'a' <= r && r <= 'z' {
 			return r - 'a' + 'A'
@@ -223,7 +240,7 @@ func (w *refWorld) do(words [][]byte) (answer string, ok bool) {
 	switch string(verb) {
 	case "LIMIT":
 		if between(2, 2) {
-			capacity := integer(args[0], zero, maxCapacity)
+			capacity := integer(args[0], zero, num(maxCapacity))
 			perMinute := integer(args[1], zero, greatest)
 			if capacity != nil && perMinute != nil {
 				w.limit(capacity, perMinute)
@@ -242,14 +259,14 @@ func (w *refWorld) do(words [][]byte) (answer string, ok bool) {
 		}
 	case "REQUEST":
 		if between(1, 2) {
-			if cost := optional(args, 1, one, greatest, one); cost != nil {
+			if cost := optionalCost(args, 1); cost != nil {
 				return w.request(string(args[0]), cost) + "\n", true
 			}
 		}
 	case "RESERVE":
 		if between(2, 3) {
 			maxWait := integer(args[1], zero, greatest)
-			cost := optional(args, 2, one, greatest, one)
+			cost := optionalCost(args, 2)
 			if maxWait != nil && cost != nil {
 				return w.reserve(string(args[0]), maxWait, cost) + "\n", true
 			}
@@ -260,22 +277,24 @@ func (w *refWorld) do(words [][]byte) (answer string, ok bool) {
 		}
 	case "HELP":
 		if between(0, 0) {
-			return interp.Help(), true
+			return help, true
 		}
 	}
 	return "", false
 }
 
+var help = interp.Help()
+
 var quit = regexp.MustCompile(`^[Qq][Uu][Ii][Tt]$`)
 
-// A badLine is the number of a bad line, and how many bytes of the standard output come before its message.
-type badLine struct {
-	n     int64
-	after int
+// An invalidLine is the number of an invalid line, and how many bytes of standard output come before its message.
+type invalidLine struct {
+	number int64
+	after  int
 }
 
-// run gives the standard output of a script and its bad lines.
-func (w *refWorld) run(script []byte) (out []byte, bad []badLine) {
+// run returns the standard output of a script and its invalid lines.
+func (w *refWorld) run(script []byte) (out []byte, invalid []invalidLine) {
 	lines := bytes.Split(bytes.TrimPrefix(script, []byte("\xEF\xBB\xBF")), []byte("\n"))
 	if len(lines[len(lines)-1]) == 0 { // after the last LF, or of no input, there is no line
 		lines = lines[:len(lines)-1]
@@ -283,7 +302,7 @@ func (w *refWorld) run(script []byte) (out []byte, bad []badLine) {
 	for i, line := range lines {
 		line = bytes.TrimSuffix(line, []byte("\r")) // one, not more
 		if len(line) > 65536 {
-			bad = append(bad, badLine{int64(i + 1), len(out)})
+			invalid = append(invalid, invalidLine{int64(i + 1), len(out)})
 			continue
 		}
 		words := bytes.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
@@ -293,20 +312,11 @@ func (w *refWorld) run(script []byte) (out []byte, bad []badLine) {
 		if len(words) == 1 && quit.Match(words[0]) {
 			break
 		}
-		answer, ok := w.do(words)
+		answer, valid := w.execute(words)
 		out = append(out, answer...)
-		if !ok {
-			bad = append(bad, badLine{int64(i + 1), len(out)})
+		if !valid {
+			invalid = append(invalid, invalidLine{int64(i + 1), len(out)})
 		}
 	}
-	return out, bad
-}
-
-// reference is the standard output of a script and the numbers of its bad lines.
-func reference(script []byte) (out []byte, bad []int64) {
-	out, lines := newRefWorld().run(script)
-	for _, b := range lines {
-		bad = append(bad, b.n)
-	}
-	return out, bad
+	return out, invalid
 }

@@ -1,37 +1,39 @@
-// These tests hold the rows of -trace against arithmetic done by hand, and standard output against a run without it.
-package interp
+// These tests check the rows of -trace: against rows by hand, and in their numbers against the reference.
+package interp_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
+
+	"tokenbucket/limiter/interp"
 )
 
 func TestTrace(t *testing.T) {
 	// The specification's bucket of 3 at 60 a minute, row for row; then debts, costs, long names and numbers.
-	script := []string{
-		"LIMIT 3 60",
-		"STATUS a",
-		"REQUEST a",
-		"REQUEST a",
-		"REQUEST a",
-		"NOW 400",
-		"REQUEST a",
-		"STATUS a",
-		"oops",
-		"NOW 1000",
-		"REQUEST a",
-		"RESERVE a 60000 2",
-		"RESERVE alice 5000",
-		"REQUEST averylongname 4",
-		"REQUEST \x1b[31m",
-		"LIMIT 153722867280912 9223372036854775807",
-		"RESERVE a 9223372036854775807 153722867280912",
-		"RESERVE a 0 153722867280912",
-		"NOW 1001",
-		"STATUS a",
-	}
-	want := `   now command              in   ticks tokens  wait answer
+	const script = `LIMIT 3 60
+STATUS a
+REQUEST a
+REQUEST a
+REQUEST a
+NOW 400
+REQUEST a
+STATUS a
+oops
+NOW 1000
+REQUEST a
+RESERVE a 60000 2
+RESERVE alice 5000
+REQUEST averylongname 4
+` + "REQUEST \x1b[31m" + `
+LIMIT 153722867280912 9223372036854775807
+RESERVE a 9223372036854775807 153722867280912
+RESERVE a 0 153722867280912
+NOW 1001
+STATUS a
+`
+	const want = `   now command              in   ticks tokens  wait answer
      0 STATUS a              0  180000  3.000       3.000
      0 REQUEST a             0  120000  2.000       200 X-RateLimit-Remaining: 2
      0 REQUEST a             0   60000  1.000       200 X-RateLimit-Remaining: 1
@@ -48,57 +50,98 @@ stdin:9: unknown command "oops": want LIMIT, NOW, REQUEST, RESERVE, STATUS, HELP
   1000 RESERVE a 0 153722867280912      0       0  0.000     1 429 Retry-After: 1
   1001 STATUS a         9223372036854720000 9223372036854720000 153722867280912.000       153722867280912.000
 `
-	in := strings.Join(script, "\n")
-	var out, errs, plain bytes.Buffer
-	if _, err := Run(strings.NewReader(in), &out, &errs, Options{Trace: true}); err != nil {
-		t.Fatal(err)
+	traced := run(t, strings.NewReader(script), interp.Options{Trace: true})
+	if string(traced.errs) != want {
+		t.Errorf("%s\ngot:\n%s\nwant:\n%s", script, traced.errs, want)
 	}
-	if errs.String() != want {
-		t.Errorf("%s\nwanted:\n%s\ncame:\n%s", in, want, errs.String())
-	}
-	if _, err := Run(strings.NewReader(in), &plain, new(bytes.Buffer), Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if out.String() != plain.String() {
-		t.Errorf("standard output with -trace\n%s\nand without\n%s", out.String(), plain.String())
+	if plain := run(t, strings.NewReader(script), interp.Options{}); !bytes.Equal(traced.out, plain.out) {
+		t.Errorf("%s\ngot:\n%s\nwant, as without -trace:\n%s", script, traced.out, plain.out)
 	}
 }
 
-// TestClip: a name that does not fit shows that it goes on.
-func TestClip(t *testing.T) {
-	for _, c := range []struct {
-		client string
-		width  int
-		want   string
-	}{
-		{"alice", 5, "alice"},
-		{"alice", 4, "ali…"},
-		{"alice", 1, "a…"}, // never to nothing
-		{"a", -5, "a"},
-		{"😀😀😀😀", 4, "😀😀😀😀"},
-		{"😀😀😀😀x", 4, "😀😀😀…"},
-		{"a\x1bb", 6, `a\x1bb`},
-		{"a\x1bb", 5, `a\x1…`},
+// TestTraceNames: a name that does not fit its column is cut, and shows that it goes on, but is not cut to nothing.
+func TestTraceNames(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"REQUEST alexande", "REQUEST alexande"},
+		{"REQUEST alexander", "REQUEST alexand…"},
+		{"STATUS alexander", "STATUS alexander"},
+		{"RESERVE alexan 0", "RESERVE alexan 0"},
+		{"RESERVE alexand 0", "RESERVE alexa… 0"},
+		{"RESERVE alex 0 2", "RESERVE alex 0 2"},
+		{"RESERVE alexa 0 2", "RESERVE ale… 0 2"},
+		{"RESERVE alexander 0 10000", "RESERVE a… 0 10000"},
+		{"RESERVE al 999999999999999", "RESERVE al 999999999999999"},
+		{"REQUEST a 1", "REQUEST a       "},
+		{"REQUEST 😀😀😀😀😀😀😀😀", "REQUEST 😀😀😀😀😀😀😀😀"},
+		{"REQUEST 😀😀😀😀😀😀😀😀x", "REQUEST 😀😀😀😀😀😀😀…"},
+		{"REQUEST abcd\x1b", `REQUEST abcd\x1b`},
+		{"REQUEST abcde\x1b", `REQUEST abcde\x…`},
 	} {
-		if got := clip(c.client, c.width); got != c.want {
-			t.Errorf("clip(%q, %d)\nwanted: %s\ncame:   %s", c.client, c.width, c.want, got)
+		r := run(t, strings.NewReader(c.line), interp.Options{Trace: true})
+		_, row, _ := strings.Cut(string(r.errs), "\n")
+		// The clock, the command, and no inflow.
+		if want := "     0 " + c.want + "      0 "; !strings.HasPrefix(row, want) {
+			t.Errorf("%q\ngot:  %s\nwant: %s...", c.line, row, want)
 		}
 	}
 }
 
-// TestTraceOrder: a row stands before its answer, and with -live the clock has room.
+// TestTraceOrder: a row comes before its answer, and with -live the clock has room.
 func TestTraceOrder(t *testing.T) {
-	ms := int64(1_700_000_000_000)
-	in := "NOW\nRESERVE a 60000 10\nRESERVE a 60000\n"
-	want := `1700000000000
+	const script = "NOW\nRESERVE a 60000 10\nRESERVE a 60000\n"
+	const want = `1700000000000
           now command              in   ticks tokens  wait answer
 1700000000000 RESERVE a 60000 10      0       0  0.000       200 Send-At: 1700000000000
 200 Send-At: 1700000000000
 1700000000000 RESERVE a 60000       0  -60000 -1.000  1000 200 Send-At: 1700000001000
 200 Send-At: 1700000001000
 `
-	got := runText(t, strings.NewReader(in), Options{Trace: true, Clock: func() int64 { return ms }})
-	if got != want {
-		t.Errorf("%s\nwanted:\n%s\ncame:\n%s", in, want, got)
+	clock := func() int64 { return 1_700_000_000_000 }
+	if r := run(t, strings.NewReader(script), interp.Options{Trace: true, Clock: clock}); string(r.both) != want {
+		t.Errorf("%s\ngot:\n%s\nwant:\n%s", script, r.both, want)
 	}
 }
+
+// TestTraceReference: the numbers of each row are those of the reference, for values of any size.
+func TestTraceReference(t *testing.T) {
+	t.Parallel()
+	eachSeed(t, 1000, func(t *testing.T, s source) {
+		commands := s.schedule(30, true, "a", "b")
+		script := scriptOf(commands)
+		world := newRefWorld()
+		var want []string // rows, their words apart by single blanks
+		for _, c := range commands {
+			before := world.bucket(c.client)
+			out, _ := world.run([]byte(c.String()))
+			if c.client == "" {
+				continue
+			}
+			inflow := sub(world.refill(before, world.now).ticks, before.ticks)
+			after, wait := world.buckets[c.client].ticks, ""
+			if c.verb != "STATUS" {
+				if o := world.outcomes[len(world.outcomes)-1]; o.wait != nil {
+					wait = o.wait.String()
+				}
+			}
+			call := c.String()
+			if c.verb != "STATUS" && c.cost == 1 {
+				call = strings.TrimSuffix(call, " 1\n") // as if it were left out
+			}
+			tokens := thousandths(floorDiv(mul(after, thousand), token))
+			want = append(want, words(fmt.Sprint(world.now, " ", call, " ", inflow, " ", after, " ", tokens, " ", wait, " ", string(out))))
+		}
+		r := run(t, strings.NewReader(script), interp.Options{Trace: true})
+		rows := strings.Split(string(r.errs), "\n")
+		if len(rows) != len(want)+2 && len(want) > 0 {
+			t.Fatalf("%s\ngot:  %d lines\nwant: %d rows after a header", script, len(rows)-1, len(want))
+		}
+		for i := range want {
+			if got := words(rows[1+i]); got != want[i] {
+				t.Fatalf("%s\nrow %d\ngot:  %s\nwant: %s", script, i+1, got, want[i])
+			}
+		}
+	})
+}
+
+// words returns a text with its words apart by single blanks.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }
