@@ -5,10 +5,11 @@ FUZZTIME ?= 1m
 ACCEPT   ?=
 PROGRAM  ?=
 
-.PHONY: build test bench fuzz golden cover clean help
+.PHONY: build test bench fuzz golden grade cover clean help
 
-build: ## build bin/tokenbucket
+build: ## build bin/tokenbucket, and bin/grade, which grades other programs
 	$(GO) build -trimpath -o bin/tokenbucket .
+	$(GO) build -trimpath -o bin/grade ./limiter/grade
 
 test: ## run all tests
 	$(GO) test ./...
@@ -20,8 +21,12 @@ fuzz: ## look for faults with random input, FUZZTIME=1m for each target
 	$(GO) test -run '^$$' -fuzz '^FuzzTake$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./limiter/interp
 	$(GO) test -run '^$$' -fuzz '^FuzzInterpreter$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./limiter/interp
 
-golden: ## run the golden files and show each difference; ACCEPT=NAME takes the answers to NAME.in as right, PROGRAM=./theirs grades another
-	@$(GO) test -count 1 -run '^TestGolden$$' . -accept '$(ACCEPT)' -program '$(PROGRAM)'
+golden: ## run the golden files and show each difference; ACCEPT=NAME takes the answers to NAME.in as right
+	@$(GO) test -count 1 -run '^TestGolden$$' . -accept '$(ACCEPT)'
+
+grade: ## grade another program of the exercise: make grade PROGRAM='python3 solution.py'
+	@$(GO) build -trimpath -o bin/grade ./limiter/grade
+	@bin/grade $(PROGRAM)
 
 cover: ## show the statements that no test reaches
 	@mkdir -p bin

@@ -1,7 +1,6 @@
 // These tests run the built program as a grader would: the golden files under testdata, then what a file cannot show,
 // such as exit statuses, conversations through pipes, and full disks.
 //
-//	go test . -run Golden -program ./theirs   grades another implementation
 //	go test . -run Golden -accept NAME        takes the program's answers to testdata/NAME.in as right
 package main_test
 
@@ -28,12 +27,9 @@ import (
 	"time"
 )
 
-var (
-	graded = flag.String("program", "", "a program to grade by the golden files, in the place of this one")
-	accept = flag.String("accept", "", "the golden file whose answers are to be written anew")
+var accept = flag.String("accept", "", "the golden file whose answers are to be written anew")
 
-	program string // this one, built
-)
+var program string // the program, built
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -57,11 +53,6 @@ func TestMain(m *testing.M) {
 		err = fmt.Errorf("go build: %v\n%s", buildErr, text)
 		return
 	}
-	if *graded != "" {
-		if *graded, err = exec.LookPath(*graded); err != nil {
-			return
-		}
-	}
 	status = m.Run()
 }
 
@@ -73,11 +64,6 @@ type result struct {
 
 // run runs the program to its end.
 func run(t *testing.T, stdin io.Reader, args ...string) result {
-	t.Helper()
-	return runProgram(t, program, stdin, args...)
-}
-
-func runProgram(t *testing.T, program string, stdin io.Reader, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -92,26 +78,26 @@ func runProgram(t *testing.T, program string, stdin io.Reader, args ...string) r
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// TestGolden compares what is printed, of this program with the messages and the exit status; those of another are its
-// own affair.
+// TestGolden compares what is printed, and the exit status, with the golden files, those of the exercise among them.
 func TestGolden(t *testing.T) {
-	scripts, err := filepath.Glob("testdata/*.in")
-	if err != nil || len(scripts) == 0 {
-		t.Fatalf("no golden files: %v", err)
+	scripts, _ := filepath.Glob("testdata/*.in")
+	exercise, _ := filepath.Glob("testdata/exercise/*.in")
+	scripts = append(scripts, exercise...)
+	if len(scripts) < 100 {
+		t.Fatalf("there are only %d golden files", len(scripts))
 	}
 	if *accept != "" && !slices.Contains(scripts, filepath.Join("testdata", *accept+".in")) {
 		t.Fatalf("there is no testdata/%s.in to accept", *accept)
 	}
 	wrong := 0
 	for _, script := range scripts {
-		name := strings.TrimSuffix(filepath.Base(script), ".in")
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(script), "testdata/"), ".in")
 		right := t.Run(name, func(t *testing.T) {
 			in, err := os.ReadFile(script)
 			if err != nil {
 				t.Fatal(err)
 			}
-			tested := cmp.Or(*graded, program)
-			got := runProgram(t, tested, bytes.NewReader(in))
+			got := run(t, bytes.NewReader(in))
 			stem := strings.TrimSuffix(script, ".in")
 			if *accept == name {
 				writeGolden(t, stem, got)
@@ -120,9 +106,6 @@ func TestGolden(t *testing.T) {
 			if line, g, w, differ := firstDifference(got.out, want.out); differ {
 				n := askedBy(t, in, line)
 				t.Errorf("%s:%d: %s\ngot:  %s\nwant: %s", script, n, quoteLine(in, n), g, w)
-			}
-			if *graded != "" {
-				return
 			}
 			if _, g, w, differ := firstDifference(got.err, want.err); differ {
 				t.Errorf("%s: standard error\ngot:  %s\nwant: %s", script, g, w)
@@ -516,7 +499,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// readme copies the project to a temporary folder and gives it with the command blocks of the README, by their language.
+// readme copies the project to a temporary folder, and writes the scripts that the README shows there. It returns the folder
+// and the command blocks of the README by their language. A script is named in a comment at its head.
 func readme(t *testing.T) (folder string, blocks map[string][]string) {
 	t.Helper()
 	for _, tool := range []string{"bash", "make", "mkfifo"} {
@@ -537,6 +521,11 @@ func readme(t *testing.T) (folder string, blocks map[string][]string) {
 	blocks = make(map[string][]string)
 	for _, m := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
 		blocks[m[1]] = append(blocks[m[1]], m[2])
+		if name := regexp.MustCompile(`(?m)^# ([\w-]+\.(?:sh|awk))\b`).FindStringSubmatch(m[2]); name != nil {
+			if err := os.WriteFile(filepath.Join(folder, name[1]), []byte(m[2]), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	return folder, blocks
 }
@@ -566,6 +555,39 @@ func TestReadme(t *testing.T) {
 	}
 	if typed == 0 {
 		t.Error("no command in the README")
+	}
+}
+
+// TestReadmeGrading runs the loops that grade many solutions, or grade without Go, on a right and a wrong one.
+func TestReadmeGrading(t *testing.T) {
+	folder, _ := readme(t)
+	sh := func(command string) (string, error) {
+		cmd := exec.Command("sh", "-c", command)
+		cmd.Dir = folder
+		text, err := cmd.CombinedOutput()
+		return string(text), err
+	}
+	if text, err := sh("make && mkdir submissions && touch submissions/a.py submissions/b.py"); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	// In the place of Python: a right program, and one with a mistake in some answers.
+	const python = `#!/bin/sh
+case $1 in *a.py) exec bin/tokenbucket;; *) bin/tokenbucket | sed 's/Retry-After: 2/Retry-After: 1/' ;; esac
+`
+	if err := os.WriteFile(filepath.Join(folder, "python3"), []byte(python), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	got, err := sh(`PATH="$PWD:$PATH" && sh submissions.sh`)
+	if want := regexp.MustCompile(`^submissions/a\.py: right\nsubmissions/b\.py: \d+ wrong\n$`); err != nil || !want.MatchString(got) {
+		t.Errorf("submissions.sh\ngot:\n%s%v\nwant:\n%s", got, err, want)
+	}
+	got, err = sh("cp bin/tokenbucket theirs && sh without-go.sh")
+	if err != nil || got != "0 wrong\n" {
+		t.Errorf("without-go.sh, a right program\ngot:\n%s%v\nwant:\n0 wrong", got, err)
+	}
+	got, err = sh("printf '#!/bin/sh\nexit 0\n' >theirs && sh without-go.sh")
+	if lines := strings.Count(got, "\n"); err == nil || lines < 50 || !strings.HasSuffix(got, fmt.Sprintf("\n%d wrong\n", lines-1)) {
+		t.Errorf("without-go.sh, a program that prints nothing\ngot:\n%s%v\nwant: all are wrong", got, err)
 	}
 }
 
@@ -628,7 +650,7 @@ func TestPacing(t *testing.T) {
 		list, _ := os.ReadFile(filepath.Join(folder, "later.txt"))
 		return string(out), string(list)
 	}
-	scripts := append(blocks["bash"], blocks["sh"]...)
+	scripts := append(blocks["bash"], blocks["sh"][0])
 	if len(scripts) != 3 {
 		t.Fatalf("%d scripts in the README", len(scripts))
 	}

@@ -90,7 +90,7 @@ func (a *arena) names(maxTicks int64) (map[uint64][]byte, error) {
 			if i > 0 && at == 0 && len(a.chunks[i-1])+size <= cap(a.chunks[i-1]) {
 				return nil, fmt.Errorf("chunk %d: its first record has room in the chunk before", i)
 			}
-			offset, name := (uint64(i)<<23+uint64(at))/8, c[at+18:][:length]
+			offset, name := uint64(i)*chunkWords+uint64(at/8), c[at+18:][:length]
 			if offset == 0 {
 				if length != 0 {
 					return nil, fmt.Errorf("name in the record at offset 0, which is nobody's: got %.60q, want none", name)
@@ -114,12 +114,15 @@ func (a *arena) names(maxTicks int64) (map[uint64][]byte, error) {
 
 // TestCheck: Check finds no fault in a store of several chunks, and one when any invariant is broken.
 func TestCheck(t *testing.T) {
-	const clients, length = 140, 64_000
+	const (
+		length  = 64_000 // a record has 64,024 bytes
+		clients = (firstBytes+chunkBytes)/64_024 + 8
+	)
 	text := bytes.Repeat([]byte("x"), length)
 	build := func() *Store {
 		s := New(limiter.Bucket{Ticks: 180_000, Last: math.MinInt64})
 		for i := range clients {
-			text[0] = byte(i)
+			binary.NativeEndian.PutUint16(text, uint16(i))
 			s.Find(text, []Key{s.Hasher().Key(text, 0, length)})
 		}
 		return s

@@ -97,6 +97,23 @@ func TestForget(t *testing.T) {
 	}
 }
 
+// TestForgetGrows: Forget doubles the index exactly where the clients that stay, with one more batch, need more than half
+// of the room, so that it isn't called again soon.
+func TestForgetGrows(t *testing.T) {
+	for clients := range 300 {
+		s := store.New(full)
+		for i := range clients {
+			find(s, fmt.Append(nil, "client", i))
+		}
+		want := slotsAfter(s.Slots(), clients)
+		s.Forget(func(limiter.Bucket) bool { return false })
+		if got := s.Slots(); got != want {
+			t.Errorf("slots after Forget left %d clients\ngot:  %d\nwant: %d", clients, got, want)
+		}
+		checkStore(t, "after Forget", s, clients)
+	}
+}
+
 // TestForgetWalk: a store whose caller forgets full buckets answers each call as a plain map does that never forgets. The
 // clients that it knows are exactly those that were not full when it forgot, and those called since.
 func TestForgetWalk(t *testing.T) {

@@ -102,8 +102,8 @@ func TestNoKeys(t *testing.T) {
 // TestKeyName: a key names the bytes that it was made from, wherever they lie.
 func TestKeyName(t *testing.T) {
 	h := store.New(full).Hasher()
-	text := bytes.Repeat([]byte("REQUEST alice 2\n"), 8192) // 128 KiB
-	for _, c := range []struct{ start, end int }{{0, 0}, {0, 7}, {8, 13}, {15, 15}, {70_000, 70_001}, {1, 1 + store.MaxName}, {len(text), len(text)}} {
+	text := bytes.Repeat([]byte("REQUEST alice 20\n"), 8192) // 136 KiB
+	for _, c := range []struct{ start, end int }{{0, 0}, {0, 7}, {8, 13}, {15, 15}, {70_000, 70_017}, {1, 1 + store.MaxName}, {len(text), len(text)}} {
 		if got, want := h.Key(text, c.start, c.end).Name(text), text[c.start:c.end]; !bytes.Equal(got, want) {
 			t.Errorf("name of the key of text[%d:%d]\ngot:  %.60q\nwant: %.60q", c.start, c.end, got, want)
 		}
