@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -591,94 +592,230 @@ case $1 in *a.py) exec bin/tokenbucket;; *) bin/tokenbucket | sed 's/Retry-After
 	}
 }
 
-// TestPacing runs the scripts of the README against a vendor, itself this program with the vendor's policy: 80 calls, and
-// none is refused.
-func TestPacing(t *testing.T) {
-	folder, blocks := readme(t)
-	bin := filepath.Join(folder, "pacing")
-	sh := func(script string) {
-		t.Helper()
-		cmd := exec.Command("bash", "-c", script)
-		cmd.Dir = folder
-		if text, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s\n%v\n%s", script, err, text)
-		}
-	}
-	sh(`mkdir pacing && mkfifo ask answer && cp '` + program + `' pacing/tokenbucket`)
-	curl := "#!/bin/sh\necho 'REQUEST key' >'" + folder + "/ask' && read -r answer <'" + folder + "/answer' && echo \"$answer\"\n"
-	if err := os.WriteFile(filepath.Join(bin, "curl"), []byte(curl), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	calls := ""
-	for i := range 80 {
-		calls += fmt.Sprintln("item", i)
-	}
-	// The vendor, on a new bucket each time, with its pipes held open.
-	ask, err := os.OpenFile(filepath.Join(folder, "ask"), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ask.Close()
-	answer, err := os.OpenFile(filepath.Join(folder, "answer"), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Close()
-	vendor := exec.Command(program, "-live")
-	vendor.Stdin, vendor.Stdout = ask, answer
-	if err := vendor.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { vendor.Process.Kill(); vendor.Wait() }()
+// A vendor is an API with a limit of its own: this program on the real clock. The scripts reach it by a curl that is found
+// before the real one.
+type vendor struct {
+	*testing.T
+	folder string
+	ask    *os.File
+}
 
-	pace := func(script, shell string) (answers, later string) {
-		t.Helper()
-		os.Remove(filepath.Join(folder, "later.txt"))
-		if _, err := io.WriteString(ask, "LIMIT 20 1800\n"); err != nil {
+// startVendor starts a vendor for the scripts of the README, which are given our limit in the place of theirs.
+func startVendor(t *testing.T, limit, ours string) *vendor {
+	folder, _ := readme(t)
+	v := &vendor{T: t, folder: folder}
+	v.sh(`for f in *.sh; do sed 's/LIMIT 8 30/` + ours + `/' $f >new && mv new $f; done
+		mkdir bin && cp '` + program + `' bin/tokenbucket && mkfifo ask answer
+		cat >bin/curl <<'END'
+#!/bin/sh
+flock vendor.lock sh -c 'echo REQUEST key >ask && read -r answer <answer && echo "$answer" >>vendor.log'
+END
+		chmod +x bin/curl && touch vendor.log`)
+	open := func(name string) *os.File { // held open, so that neither side sees an end
+		f, err := os.OpenFile(filepath.Join(folder, name), os.O_RDWR, 0)
+		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(shell, "-c", script)
-		cmd.Dir = folder
-		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
-		cmd.Stdin = strings.NewReader(calls)
-		var errs bytes.Buffer
-		cmd.Stderr = &errs
-		out, err := cmd.Output()
-		if err != nil || errs.Len() > 0 {
-			t.Errorf("%s: %v\n%s", script, err, errs.String())
-		}
-		list, _ := os.ReadFile(filepath.Join(folder, "later.txt"))
-		return string(out), string(list)
+		t.Cleanup(func() { f.Close() })
+		return f
 	}
-	scripts := append(blocks["bash"], blocks["sh"][0])
-	if len(scripts) != 3 {
-		t.Fatalf("%d scripts in the README", len(scripts))
+	v.ask = open("ask")
+	cmd := exec.Command(program, "-live")
+	cmd.Stdin, cmd.Stdout = v.ask, open("answer")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
-	for i, script := range scripts {
-		shell := "bash"
-		if i == 2 {
-			shell = "sh"
-		}
-		answers, later := pace(script, shell)
-		if strings.Count(answers, "200 ") != 80 || strings.Contains(answers, "429") || later != "" {
-			t.Errorf("%s\ngot:\n%s\nand for later:\n%s\nwant: 80 calls granted", script, answers, later)
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	if _, err := io.WriteString(v.ask, limit+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// command is a shell command in the vendor's folder, in which the scripts find the programs that they need.
+func (v *vendor) command(command string) *exec.Cmd {
+	cmd := exec.Command("bash", "-c", command)
+	cmd.Dir = v.folder
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Join(v.folder, "bin")+":"+os.Getenv("PATH"))
+	return cmd
+}
+
+// sh runs a shell command, which is to succeed, and returns what it prints.
+func (v *vendor) sh(command string) string {
+	v.Helper()
+	text, err := v.command(command).CombinedOutput()
+	if err != nil {
+		v.Fatalf("%s\n%v\n%s", command, err, text)
+	}
+	return string(text)
+}
+
+func (v *vendor) read(name string) string {
+	text, err := os.ReadFile(filepath.Join(v.folder, name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		v.Error(err)
+	}
+	return string(text)
+}
+
+// check looks at what the vendor answered.
+func (v *vendor) check(calls int) {
+	v.Helper()
+	log := v.read("vendor.log")
+	if got := strings.Count(log, "200 "); got < calls || strings.Contains(log, "429") {
+		v.Errorf("the vendor\ngot:  %d calls, %d of them refused\nwant: %d calls at least, none refused",
+			strings.Count(log, "\n"), strings.Count(log, "429"), calls)
+	}
+}
+
+// shells are the shells that the scripts are tried under.
+func shells(t *testing.T) (names []string) {
+	for _, name := range []string{"dash", "bash"} {
+		if _, err := exec.LookPath(name); err == nil {
+			names = append(names, name)
 		}
 	}
-	// Without the program no call is made.
-	for i, script := range scripts {
-		cmd := exec.Command([]string{"bash", "bash", "sh"}[i], "-c", strings.ReplaceAll(script, "tokenbucket -live", "false"))
-		cmd.Dir = folder
-		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
-		cmd.Stdin = strings.NewReader(calls)
-		if out, err := cmd.Output(); err == nil || len(out) > 0 {
-			t.Errorf("without the program\n%s\ngot:  %v, %s\nwant: a failure, and no calls", script, err, out)
+	if len(names) == 0 {
+		t.Skip("no dash and no bash here")
+	}
+	if _, err := exec.LookPath("flock"); err != nil {
+		t.Skip("no flock here")
+	}
+	return names
+}
+
+// keepAnswers makes reserve.sh write the answer to each reservation into the file answers.
+func (v *vendor) keepAnswers() {
+	v.sh(`sed 's/^\tcase $answer in/\techo "$answer" >>answers\n&/' reserve.sh >new && mv new reserve.sh && grep -q '>>answers' reserve.sh`)
+}
+
+// TestJournal: callers under two shells share a journal, while others are killed at random moments and leave entries that
+// are cut off. The vendor refuses none, no time is given twice, and the journal has each answer that was given.
+func TestJournal(t *testing.T) {
+	names := shells(t)
+	v := startVendor(t, "LIMIT 100 1800", "LIMIT 20 1800")
+	v.keepAnswers()
+	const calls = 40
+	var callers []*exec.Cmd
+	for i := range 2 {
+		// The last line has no LF, and is a call all the same.
+		c := v.command(fmt.Sprintf("seq %d | tr '\\n' ' ' | sed 's/ $//' | tr ' ' '\\n' | %s reserve.sh journal", calls, names[i%len(names)]))
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		callers = append(callers, c)
+	}
+	r := rand.New(rand.NewPCG(1, 0))
+	for i := range 10 {
+		c := v.command("seq 100 | exec setsid -w timeout -s KILL 0." + fmt.Sprintf("%03d", 20+r.IntN(300)) + " " + names[i%len(names)] + " reserve.sh journal")
+		c.Run()
+		cut := []string{"\nNOW 17", "\nNOW 1700000000000\nRESER", "\nNOW 1700000000000\nRESERVE vendor", "\nNO", "\n"}[i%5]
+		v.sh(fmt.Sprintf("flock journal printf '%s' >>journal", strings.ReplaceAll(cut, "\n", `\n`)))
+	}
+	for _, c := range callers {
+		if err := c.Wait(); err != nil {
+			t.Error(err)
 		}
 	}
-	// Who is not ready to wait, where a token takes a minute, leaves calls for later and makes the others.
-	hasty := strings.NewReplacer("RESERVE vendor 60000", "RESERVE vendor 0", "LIMIT 18 1800", "LIMIT 18 1").Replace(scripts[0])
-	answers, later := pace(hasty, "bash")
-	made, left := strings.Count(answers, "200 "), strings.Count(later, "item ")
-	if strings.Contains(answers, "429") || made < 18 || left == 0 || made+left != 80 {
-		t.Errorf("with max_wait 0\ngot:\n%s\nand for later:\n%s\nwant: 80 calls, some for later", answers, later)
+	v.check(2 * calls)
+	given := make(map[string]bool)
+	for answer := range strings.Lines(v.read("answers")) {
+		if given[answer] || !strings.HasPrefix(answer, "200 Send-At: ") {
+			t.Errorf("got:  %swant: a time, given once", answer)
+		}
+		given[answer] = true
+	}
+	if len(given) < 2*calls {
+		t.Errorf("got:  %d answers\nwant: at least %d", len(given), 2*calls)
+	}
+	replay := v.sh("{ echo LIMIT 20 1800; cat journal; } | tokenbucket 2>/dev/null || [ $? = 1 ]")
+	for answer := range strings.Lines(replay) {
+		delete(given, answer)
+	}
+	if len(given) > 0 {
+		t.Errorf("answers that the journal does not have\ngot:  %v\nwant: none", given)
+	}
+	if later := v.read("later.txt"); later != "" {
+		t.Errorf("later.txt\ngot:  %q\nwant: nothing", later)
+	}
+}
+
+// TestJournalCut: the journal is cut again and again while callers ask, and nobody notices.
+func TestJournalCut(t *testing.T) {
+	names := shells(t)
+	v := startVendor(t, "LIMIT 100 1800", "LIMIT 20 1800")
+	v.keepAnswers()
+	cuts := 0
+	for round := range 2 {
+		caller := v.command("seq 30 | " + names[round%len(names)] + " reserve.sh journal")
+		if err := caller.Start(); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error)
+		go func() { done <- caller.Wait() }()
+		asking := true
+		for start := time.Now(); asking || v.read("journal") != ""; {
+			if time.Since(start) > time.Minute {
+				t.Fatalf("got:  after a minute the journal is\n%s\nwant: cut", v.read("journal"))
+			}
+			select {
+			case err := <-done:
+				if asking = false; err != nil {
+					t.Error(err)
+				}
+			default:
+			}
+			before := v.read("journal")
+			v.sh(names[0] + " cut.sh journal || [ $? = 1 ]")
+			if !strings.HasPrefix(v.read("journal"), before) {
+				cuts++
+			}
+		}
+	}
+	v.check(60)
+	if answers := v.read("answers"); strings.Count(answers, "200 Send-At: ") != 60 {
+		t.Errorf("answers\ngot:  %s\nwant: 60 times", answers)
+	}
+	v.sh(`[ -z "$(sort answers | uniq -d)" ]`) // no time is given twice
+	if cuts < 2 {
+		t.Errorf("the journal\ngot:  cut %d times\nwant: at least once a round", cuts)
+	}
+}
+
+// TestJournalFails: what can't be reserved in time is put off, and without the program, or without room for the journal, no
+// call is made.
+func TestJournalFails(t *testing.T) {
+	for _, shell := range shells(t) {
+		v := startVendor(t, "LIMIT 100 1800", "LIMIT 2 1")
+		v.sh("sed 's/280000/0/' reserve.sh >hasty.sh && seq 5 | " + shell + " hasty.sh journal")
+		if later, want := v.read("later.txt"), "3\n4\n5\n"; !strings.HasSuffix(later, want) {
+			t.Errorf("%s: later.txt\ngot:  %q\nwant: %q at its end", shell, later, want)
+		}
+		made := v.read("vendor.log")
+		for _, command := range []string{
+			"seq 5 | " + shell + " reserve.sh /dev/full",
+			"mv bin/tokenbucket bin/gone && seq 5 | " + shell + " reserve.sh journal",
+		} {
+			if text, err := v.command(command).CombinedOutput(); err == nil {
+				t.Errorf("%s\ngot:  success\n%swant: a failure", command, text)
+			}
+		}
+		if got := v.read("vendor.log"); got != made {
+			t.Errorf("%s: the vendor\ngot:  %q\nwant: %q, as before", shell, got, made)
+		}
+	}
+}
+
+// TestPace: the script that talks to one program makes all its calls, and none without the program.
+func TestPace(t *testing.T) {
+	v := startVendor(t, "LIMIT 60 1800", "LIMIT 18 1800")
+	v.sh("seq 60 | bash pace.sh")
+	v.check(60)
+	if text, err := v.command("sed 's/tokenbucket -live/false/' pace.sh >no.sh && seq 60 | bash no.sh").CombinedOutput(); err == nil {
+		t.Errorf("without the program\ngot:  success\n%swant: a failure", text)
+	}
+	v.check(60)
+	if got := strings.Count(v.read("vendor.log"), "\n"); got != 60 {
+		t.Errorf("calls\ngot:  %d\nwant: 60, none without the program", got)
 	}
 }
