@@ -91,7 +91,7 @@ func TestGrade(t *testing.T) {
 			"ok 1 - burst\nnot ok 2 - clock\n# This script is about: time that passes.\n" +
 				"# The script, up to the line whose answer is wrong:\n#   LIMIT 3 60\n#   REQUEST a\n#   NOW 400\n#   STATUS a\n" +
 				"# got:  2.500\n# want: 2.400\n# How it is computed",
-			"    now command", "    400 STATUS a          24000  144000  2.400", "\nok 3 - default\n"}},
+			"    now command", "    400 STATUS a                 24000  144000   2.400", "\nok 3 - default\n"}},
 		{"what can't be seen", `RIGHT | sed 's/10\.000/10.000 \t/'`, nil, 1, []string{"not ok 3 - default\n", `got:  "10.000 \t"` + "\n# want: 10.000\n"}},
 		{"no end of the last line", `RIGHT | { read -r line; printf %s "$line"; cat; }`, nil, 1, []string{"not ok 3 - default\n", "got:  10.000 and no end of the line\n"}},
 		{"nothing", `exit 0`, nil, 1, []string{"not ok 1 - burst\n# This script is about: three calls at once.\n", "#   LIMIT 3 60\n#   REQUEST a\n# got:  no line at all\n# want: 200 X-RateLimit-Remaining: 2\n", "# 0 of 5 right\n"}},
