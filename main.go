@@ -7,6 +7,7 @@ package main
 import (
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"tokenbucket/limiter/interp"
@@ -40,17 +41,24 @@ func run(args []string) int {
 	var opt interp.Options
 	var live, help, showVersion, bad bool
 	for _, arg := range args {
-		switch arg {
-		case "-live":
+		flag := arg // with one dash
+		if strings.HasPrefix(arg, "--") {
+			flag = arg[1:]
+		}
+		quoted := strconv.Quote(arg[:min(len(arg), 40)])
+		switch {
+		case flag == "-live":
 			live = true
-		case "-trace":
+		case flag == "-trace":
 			opt.Trace = true
-		case "-h":
+		case flag == "-h" || flag == "-help":
 			help = true
-		case "-version":
+		case flag == "-version":
 			showVersion = true
+		case strings.HasPrefix(arg, "-"):
+			return fail("there is no flag " + quoted + "\n" + usage)
 		default:
-			return fail("there is no " + strconv.Quote(arg[:min(len(arg), 40)]) + "\n" + usage)
+			return fail(quoted + " can't be read: scripts are read from standard input, tokenbucket < FILE\n" + usage)
 		}
 	}
 	var err error

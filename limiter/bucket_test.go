@@ -192,9 +192,10 @@ func TestTake(t *testing.T) {
 		}},
 		{"rule 5: a debt of twice the largest capacity", maxCapacity, 2, maxTicks, 0, []step{
 			{0, maxCapacity, 0, grantedAt(0), 0, 0},
-			{0, maxCapacity, maxInt, bookedAt(4_611_686_018_427_360_000, 4_611_686_018_427_360_000), -maxTicks, 0}, // maxTicks / 2
-			{0, maxCapacity, maxInt, noPromise(9_223_372_036_854_720_000), -maxTicks, 0},                           // 2 * maxTicks / 2
-			{0, 1, maxInt, noPromise(4_611_686_018_427_390_000), -maxTicks, 0},                                     // (maxTicks + 60,000) / 2; the debt is 4192 too large
+			// The waits are maxTicks / 2, 2 * maxTicks / 2 and (maxTicks + 60,000) / 2. The last debt is 4192 too large.
+			{0, maxCapacity, maxInt, bookedAt(4_611_686_018_427_360_000, 4_611_686_018_427_360_000), -maxTicks, 0},
+			{0, maxCapacity, maxInt, noPromise(9_223_372_036_854_720_000), -maxTicks, 0},
+			{0, 1, maxInt, noPromise(4_611_686_018_427_390_000), -maxTicks, 0},
 		}},
 
 		// Rule 6.
@@ -324,6 +325,52 @@ func TestRefill(t *testing.T) {
 	}
 }
 
+// TestEdges: one call of Take each, on which a small change to the program gives another answer. The change is the name.
+func TestEdges(t *testing.T) {
+	for _, s := range []story{
+		{"Refill: signed difference", 0, 7, -1, minInt, []step{{0, maxInt, 0, noPromise(0), 0, 0}}},
+		{"Refill: no early return", 0, 7, minInt, -1, []step{{-2, 1, 0, noPromise(0), minInt, -1}}},
+		{"Refill: high word ignored", maxCapacity, 7, -55_813, minInt, []step{{-5_270_498_306_774_157_604, 1, 0, grantedAt(-5_270_498_306_774_157_604), 9_223_372_036_854_660_000, -5_270_498_306_774_157_604}}},
+		{"Refill: low word ignored", maxCapacity, 7, -55_813, -1, []step{{1_317_624_576_693_539_401, 1, 0, grantedAt(1_317_624_576_693_539_401), 9_223_372_036_854_660_000, 1_317_624_576_693_539_401}}},
+		{"Refill: inflow compared as int64", 0, 7, minInt, -1_317_624_576_693_539_402, []step{{-1, 1, maxInt, noPromise(0), -1, -1}}},
+		{"Refill: last not moved", 0, 7, minInt, minInt, []step{{7_905_747_460_161_236_407, maxInt, maxInt, noPromise(0), 0, 7_905_747_460_161_236_407}}},
+		{"Take: rule 1 before the refill", 0, 7, -1, maxInt - 1, []step{{maxInt, 1, 0, noPromise(0), 0, maxInt}}},
+		{"Take: cost >= capacity", 1, 7, 59_999, minInt + 1, []step{{minInt, 1, 1, bookedAt(minInt+2, 1), -7, minInt + 1}}},
+		{"Take: no rule 1", maxCapacity, 7, maxTicks - 1, minInt + 1, []step{{minInt, 230_584_300_921_369, 658_812_288_346_774_286, noPromise(0), maxTicks - 1, minInt + 1}}},
+		{"rule 2: price < ticks", 1, 0, 60_000, 0, []step{{-1, 1, 0, grantedAt(-1), 0, 0}}},
+		{"rule 2: At is Last", maxCapacity, 7, 9_223_372_036_854_660_000, -1, []step{{-2, maxCapacity - 1, 0, grantedAt(-2), 0, -1}}},
+		{"no rule 3", 1, 0, 0, 0, []step{{0, 1, 0, noPromise(0), 0, 0}}},
+		{"quotient by int64", maxCapacity, 7, -115_808, minInt + 1, []step{{minInt, maxCapacity - 1, 1_317_624_576_693_539_402, bookedAt(-7_905_747_460_161_236_405, 1_317_624_576_693_539_402), minInt, minInt + 1}}},
+		{"wait rounded down", maxCapacity, 7, 9_223_372_036_854_712_999, minInt + 1, []step{{minInt, maxCapacity, 0, retryAfter(2, 1001), 9_223_372_036_854_712_999, minInt + 1}}},
+		{"wait rounded up always", maxCapacity, 7, 9_223_372_036_854_659_993, minInt + 1, []step{{minInt, maxCapacity - 1, 1, bookedAt(minInt+2, 1), -7, minInt + 1}}},
+		{"excess is the rest", 1, 7, -9_223_372_036_854_715_806, -1, []step{{-2, 1, 1_317_624_576_693_539_401, bookedAt(1_317_624_576_693_539_400, 1_317_624_576_693_539_401), minInt + 1, -1}}},
+		{"rule 4: wait >= max_wait", maxCapacity, 7, -1, minInt + 1, []step{{minInt, 1, 8572, bookedAt(-9_223_372_036_854_767_235, 8572), -60_001, minInt + 1}}},
+		{"rule 4: compared as int64", maxCapacity, 1, -55_809, -1, []step{{-2, maxCapacity, 0, retryAfter(9_223_372_036_854_776, maxInt+2), -55_809, -1}}},
+		{"rule 4: missing -1", 1, 7, 0, maxInt, []step{{maxInt - 1, 1, 7572, retryAfter(1, 8572), 0, maxInt}}},
+		{"rule 4: missing +1", 1, 7, -1, minInt + 1, []step{{minInt, 1, 8570, retryAfter(1, 8572), -1, minInt + 1}}},
+		{"rule 4: divided as int64", maxCapacity, 1, minInt, maxInt, []step{{maxInt - 1, maxCapacity, 0, retryAfter(18_446_744_073_709_496, 18_446_744_073_709_495_808), minInt, maxInt}}},
+		{"rule 4: max_wait not taken off", maxCapacity, 7, -2999, maxInt, []step{{maxInt - 1, 1, 1000, retryAfter(8, 9000), -2999, maxInt}}},
+		{"no spill", maxCapacity, 7, -55_806, -1, []step{{-2, maxCapacity, 1_317_624_576_693_539_401, bookedAt(1_317_624_576_693_539_400, 1_317_624_576_693_539_401), minInt + 1, -1}}},
+		{"spill: all the excess", maxCapacity, 1_000_000_007, -708_883_810, minInt + 1, []step{{minInt, 153_722_867_269_098, 9_223_371_973, bookedAt(-9_223_372_027_631_403_834, 9_223_371_973), -9_223_372_036_854_763_811, minInt + 1}}},
+		{"spill: room of the whole bucket", 1, 1 << 62, -4_611_686_018_427_267_903, -1, []step{{-2, 1, 1, bookedAt(0, 1), -4_611_686_018_427_387_904, -1}}},
+		{"rule 5: price for leaves", maxCapacity - 1, 7, -115_808, -1, []step{{-2, maxCapacity - 1, 1_317_624_576_693_539_402, noPromise(1_317_624_576_693_539_402), -115_808, -1}}},
+		{"rule 5: debt >=", 1, 2, -9_223_372_036_854_715_807, -1, []step{{-2, 1, 1 << 62, bookedAt(4_611_686_018_427_387_903, 1<<62), minInt, -1}}},
+		{"rule 5: debt bound one off", 1, 3, -9_223_372_036_854_715_808, minInt + 1, []step{{minInt, 1, 3_074_457_345_618_258_603, noPromise(3_074_457_345_618_258_603), -9_223_372_036_854_715_808, minInt + 1}}},
+		{"rule 5: no bound on the debt", maxCapacity, 7, -115_826, minInt + 1, []step{{minInt, maxCapacity, 1_317_624_576_693_547_976, noPromise(1_317_624_576_693_547_976), -115_826, minInt + 1}}},
+		{"rule 5: time >=", maxCapacity, 7, 9_223_372_036_854_719_994, maxInt - 1, []step{{maxInt - 2, maxCapacity, 1, bookedAt(maxInt, 1), -7, maxInt - 1}}},
+		{"rule 5: time counted from now", 1, 7, -9_223_372_036_854_600_022, 7_905_747_460_161_252_947, []step{{minInt, 1, 1_317_624_576_693_522_861, noPromise(1_317_624_576_693_522_861), -9_223_372_036_854_600_022, 7_905_747_460_161_252_947}}},
+		{"rule 5: only the wait must fit", 1, 7, -838_488_366_986_737_771, 9_103_587_984_428_090_412, []step{{9_103_587_984_428_090_411, 1, 119_784_052_426_685_396, noPromise(119_784_052_426_685_396), -838_488_366_986_737_771, 9_103_587_984_428_090_412}}},
+		{"rule 5: time by int64", 2, 7, -2, minInt + 1, []step{{minInt, 2, 17_144, bookedAt(-9_223_372_036_854_758_663, 17_144), -120_008, minInt + 1}}},
+		{"rule 5 before rule 4", maxCapacity, 7, maxTicks - 1, maxInt, []step{{maxInt - 1, maxCapacity, 0, retryAfter(1, 1), maxTicks - 1, maxInt}}},
+		{"rule 5: no Wait told", 1, 7, -9_223_372_036_854_715_808, -1, []step{{-2, 1, 1_317_624_576_693_539_402, noPromise(1_317_624_576_693_539_402), -9_223_372_036_854_715_808, -1}}},
+		{"rule 6: only the price leaves", maxCapacity, 7, maxTicks - 1, minInt + 1, []step{{minInt, maxCapacity, 1, bookedAt(minInt+2, 1), -7, minInt + 1}}},
+		{"rule 6: counted from now", 1, 7, -9_223_372_036_854_715_806, -1, []step{{minInt, 1, maxInt, bookedAt(1_317_624_576_693_539_400, 1_317_624_576_693_539_401), minInt + 1, -1}}},
+		{"rule 6: last moves to the grant", maxCapacity, 7, -9, -1, []step{{-2, maxCapacity, 1_317_624_576_693_531_430, bookedAt(1_317_624_576_693_531_429, 1_317_624_576_693_531_430), -9_223_372_036_854_720_010, -1}}},
+	} {
+		t.Run(s.name, s.check)
+	}
+}
+
 // TestFull: the bucket of a new client is full since the earliest time, and a refill at any time leaves it full at that time.
 func TestFull(t *testing.T) {
 	for _, c := range []struct{ capacity, perMinute, ticks int64 }{
@@ -354,7 +401,7 @@ func TestConstants(t *testing.T) {
 func TestTokens(t *testing.T) {
 	for _, c := range []struct{ ticks, want int64 }{
 		{0, 0}, {59_999, 0}, {60_000, 1}, {119_999, 1}, {6_000_000_000, 100_000},
-		{maxTicks - 1, maxCapacity - 1}, {maxTicks, maxCapacity},
+		{9_223_372_036_854_715_808, maxCapacity - 1}, {maxTicks - 1, maxCapacity - 1}, {maxTicks, maxCapacity},
 		{-1, 0}, {-59_999, 0}, {-60_000, -1}, {-119_999, -1}, {minInt, -maxCapacity}, // minInt is -(maxTicks + 55,808)
 	} {
 		if got := (limiter.Bucket{Ticks: c.ticks}).Tokens(); got != c.want {

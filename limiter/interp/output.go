@@ -19,7 +19,7 @@ type output struct {
 	writers [2]io.Writer
 	current int
 	pending []byte
-	failed  error // the first write that failed; nothing is written after it
+	failed  [2]error // the first write to each stream that failed; nothing is written to it after that
 }
 
 // to prepares for text of one of the streams, and returns what is pending.
@@ -31,15 +31,15 @@ func (o *output) to(stream int) []byte {
 	return o.pending
 }
 
-// flush writes what is pending, and reports whether all writes so far succeeded.
+// flush writes what is pending. It reports whether answers can be written: messages and rows may be lost.
 func (o *output) flush() bool {
-	if len(o.pending) > 0 && o.failed == nil {
+	if len(o.pending) > 0 && o.failed[o.current] == nil {
 		n, err := o.writers[o.current].Write(o.pending)
 		if err == nil && n < len(o.pending) {
 			err = io.ErrShortWrite
 		}
-		o.failed = err
+		o.failed[o.current] = err
 	}
 	o.pending = o.pending[:0]
-	return o.failed == nil
+	return o.failed[toOut] == nil
 }

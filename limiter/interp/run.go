@@ -10,6 +10,7 @@
 package interp
 
 import (
+	"cmp"
 	"io"
 	"runtime"
 
@@ -35,9 +36,10 @@ type Options struct {
 // Run reads commands from in until its end, QUIT or a fault, and writes the answers to out and a message for each
 // invalid line to errs, in order. Every answer is written before it waits for input.
 //
-// It reports whether any line was invalid. The error is that of a failed read or write, which ends the run; a line that a
-// read error cut off is not run. A long script is read in a goroutine of its own; when a write fails, that may still be
-// waiting for more.
+// It reports whether any line was invalid. The error is that of the first failed read, write to out or write to errs. A read
+// or a write to out that fails ends the run, and a line that a read error cut off is not run; a write to errs that fails
+// costs messages and rows, but no answers. A long script is read in a goroutine of its own; when a write to out fails, that
+// may still be waiting for more.
 func Run(in io.Reader, out, errs io.Writer, opt Options) (bad bool, err error) {
 	it := &interpreter{Options: opt, policy: limiter.Policy{Capacity: 10, PerMinute: 60}}
 	it.store = store.New(it.policy.Full())
@@ -45,7 +47,7 @@ func Run(in io.Reader, out, errs io.Writer, opt Options) (bad bool, err error) {
 	err = it.run(&scanner{in: in, hasher: it.store.Hasher(), live: opt.Clock != nil})
 	it.flush()
 	if err == io.EOF {
-		err = it.failed
+		err = cmp.Or(it.failed[toOut], it.failed[toErrs])
 	}
 	return it.bad, err
 }
@@ -58,6 +60,10 @@ type interpreter struct {
 	store  *store.Store
 	bad    bool // a line was invalid
 	traced bool // the header of the trace was written
+
+	// With Clock:
+	ms       int64 // the last reading
+	forgetAt int64 // ms; when it is time to forget clients
 }
 
 // run runs the script. The error is io.EOF at its end, a read error or a write error.
@@ -70,7 +76,7 @@ func (it *interpreter) run(s *scanner) error {
 			it.pending = append(it.to(toOut), prompt...)
 		}
 		if !it.flush() {
-			return it.failed
+			return it.failed[toOut]
 		}
 		s.next(b)
 		it.execute(b)
@@ -100,12 +106,12 @@ func (it *interpreter) runConcurrently(s *scanner, b *block) error {
 			}
 		}
 	}()
-	for it.failed == nil {
+	for it.failed[toOut] == nil {
 		select {
 		case b = <-ready:
 		default:
 			if !it.flush() {
-				return it.failed
+				return it.failed[toOut]
 			}
 			b = <-ready
 		}
@@ -115,7 +121,7 @@ func (it *interpreter) runConcurrently(s *scanner, b *block) error {
 		}
 		free <- b
 	}
-	return it.failed
+	return it.failed[toOut]
 }
 
 // execute executes the commands of a block in order.
@@ -125,7 +131,7 @@ func (it *interpreter) execute(b *block) {
 	}
 	for commands, keys := b.commands, b.keys; len(commands) > 0; {
 		calls := countCalls(commands[:min(len(commands), store.MaxBatch)])
-		if it.Clock != nil && it.store.Crowded(calls) {
+		if it.Clock != nil && (it.ms >= it.forgetAt || it.store.Crowded(calls)) {
 			it.forgetFull()
 		}
 		n := max(1, calls)
@@ -145,9 +151,11 @@ func countCalls(commands []command) (n int) {
 }
 
 // forgetFull forgets the clients whose buckets are full, and so as good as new. It relies on a clock that never goes back.
+// It will be called again after a second, or more where there are many clients, so that it takes a small part of the time.
 func (it *interpreter) forgetFull() {
-	ms, full := it.Clock(), it.policy.Full()
-	it.store.Forget(func(b limiter.Bucket) bool { return it.policy.Refill(b, ms).Ticks == full.Ticks })
+	full := it.policy.Full()
+	it.store.Forget(func(b limiter.Bucket) bool { return it.policy.Refill(b, it.ms).Ticks == full.Ticks })
+	it.forgetAt = it.ms + 1000 + int64(it.store.Clients()/500)
 }
 
 // executeBatch executes calls, with the keys and buckets of their clients, or one command of another kind. Policy and output
@@ -163,6 +171,7 @@ func (it *interpreter) executeBatch(b *block, commands []command, keys []store.K
 		a, ms := &b.arguments[c.arguments], c.now
 		if clock != nil && stream == toOut {
 			ms = clock()
+			it.ms = ms
 		}
 		switch c.verb {
 		case limit:

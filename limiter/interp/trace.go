@@ -3,6 +3,8 @@ package interp
 import (
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"tokenbucket/limiter"
@@ -10,13 +12,13 @@ import (
 
 // This file is the rows of -trace.
 
-// What a row shows, within 80 columns for everyday numbers. With -live the clock is wider.
+// A row is 64 columns wide for everyday numbers.
 const (
-	rowFormat    = "%*d %-16s %6d %7d %6s %5s %s"
-	headerFormat = "%*s %-16s %6s %7s %6s %5s %s\n"
-	commandWidth = 16
+	rowFormat    = "%*d %-*s %6d %7d %7s %5s %s"
+	headerFormat = "%*s %-*s %6s %7s %7s %5s %s\n"
 	clockWidth   = 6
-	liveWidth    = 13
+	liveWidth    = 13 // of the clock with -live
+	firstColumns = 29 // of the clock and the command together
 )
 
 // row appends the row of a call to pending output, and the header before the first.
@@ -29,43 +31,54 @@ func (it *interpreter) row(out []byte, v verb, name []byte, a *args, ms int64, b
 	}
 	if !it.traced {
 		it.traced = true
-		it.pending = fmt.Appendf(it.pending, headerFormat, width, "now", "command", "in", "ticks", "tokens", "wait", "answer")
+		it.pending = fmt.Appendf(it.pending, headerFormat, width, "now", firstColumns-width, "command", "in", "ticks", "tokens", "wait", "code")
 	}
 	inflow := uint64(it.policy.Refill(before, ms).Ticks) - uint64(before.Ticks) // which can exceed an int64
-	wait, answer := "", []byte(nil)
+	wait, code := "", ""
 	if o.Wait > 0 {
 		wait = strconv.FormatUint(o.Wait, 10)
 	}
-	switch v {
-	case request:
-		answer = appendRequest(nil, after, o)
-	case reserve:
-		answer = appendReserve(nil, o)
-	case status:
-		answer = append(appendTokens(nil, after), '\n')
+	if o.Granted {
+		code = "200"
+	} else if v != status {
+		code = "429"
 	}
-	it.pending = fmt.Appendf(it.pending, rowFormat, width, ms, shown(v, string(name), a), inflow, after.Ticks, appendTokens(nil, after), wait, answer)
+	command := shown(v, name, a, firstColumns-width)
+	row := fmt.Sprintf(rowFormat, width, ms, firstColumns-width, command, inflow, after.Ticks, appendTokens(nil, after), wait, code)
+	it.pending = append(append(it.pending, strings.TrimRight(row, " ")...), '\n')
 	return it.to(toOut)
 }
 
-// shown returns a call as a row shows it.
-func shown(v verb, name string, a *args) string {
+// shown returns a call as a row shows it: with the arguments that are not the usual ones, and a name that fits the width.
+func shown(v verb, name []byte, a *args, width int) string {
 	form, integers := &verbs[v], ""
 	for i := range form.parameters[1:] {
 		if 1+i < form.required || a[i] != usual[i] {
 			integers += " " + strconv.FormatInt(a[i], 10)
 		}
 	}
-	return form.name + " " + clip(name, commandWidth-len(form.name)-1-len(integers)) + integers
+	return form.name + " " + fit(name, width-len(form.name)-1-len(integers)) + integers
 }
 
-// clip makes a client's name fit to be shown: escaped as in a message, and cut to a width, but not to nothing.
-func clip(name string, width int) string {
-	width = max(width, 2)
-	shown := strconv.Quote(name[:min(len(name), (width+1)*utf8.UTFMax)])
-	shown = shown[1 : len(shown)-1]
-	if utf8.RuneCountInString(shown) <= width {
-		return shown
+// fit returns a client's name in at most width columns, but at least one. What would not take one column a character is
+// escaped, and escapes are not cut.
+func fit(name []byte, width int) string {
+	width = max(width, 1)
+	text, short, columns := "", "", 0 // short leaves a column for the sign that a name goes on
+	for len(name) > 0 {
+		r, n := utf8.DecodeRune(name)
+		quoted := strconv.QuoteToASCII(string(name[:n]))
+		if r < 0x1100 && unicode.IsPrint(r) && !unicode.IsMark(r) { // the wide ones come later
+			quoted = strconv.Quote(string(name[:n]))
+		}
+		quoted = quoted[1 : len(quoted)-1]
+		if columns += utf8.RuneCountInString(quoted); columns > width {
+			return short + "…"
+		}
+		if text += quoted; columns < width {
+			short = text
+		}
+		name = name[n:]
 	}
-	return string([]rune(shown)[:width-1]) + "…"
+	return text
 }

@@ -33,22 +33,22 @@ RESERVE a 0 153722867280912
 NOW 1001
 STATUS a
 `
-	const want = `   now command              in   ticks tokens  wait answer
-     0 STATUS a              0  180000  3.000       3.000
-     0 REQUEST a             0  120000  2.000       200 X-RateLimit-Remaining: 2
-     0 REQUEST a             0   60000  1.000       200 X-RateLimit-Remaining: 1
-     0 REQUEST a             0       0  0.000       200 X-RateLimit-Remaining: 0
-   400 REQUEST a         24000   24000  0.400   600 429 Retry-After: 1
-   400 STATUS a              0   24000  0.400       0.400
+	const want = `   now command                     in   ticks  tokens  wait code
+     0 STATUS a                     0  180000   3.000
+     0 REQUEST a                    0  120000   2.000       200
+     0 REQUEST a                    0   60000   1.000       200
+     0 REQUEST a                    0       0   0.000       200
+   400 REQUEST a                24000   24000   0.400   600 429
+   400 STATUS a                     0   24000   0.400
 stdin:9: unknown command "oops": want LIMIT, NOW, REQUEST, RESERVE, STATUS, HELP or QUIT
-  1000 REQUEST a         36000       0  0.000       200 X-RateLimit-Remaining: 0
-  1000 RESERVE a 60000 2      0 -120000 -2.000  2000 200 Send-At: 3000
-  1000 RESERVE al… 5000      0  120000  2.000       200 Send-At: 1000
-  1000 REQUEST avery… 4      0  180000  3.000       429
-  1000 REQUEST \x1b[31m      0  120000  2.000       200 X-RateLimit-Remaining: 2
-  1000 RESERVE a 9223372036854775807 153722867280912      0       0  0.000       200 Send-At: 1000
-  1000 RESERVE a 0 153722867280912      0       0  0.000     1 429 Retry-After: 1
-  1001 STATUS a         9223372036854720000 9223372036854720000 153722867280912.000       153722867280912.000
+  1000 REQUEST a                36000       0   0.000       200
+  1000 RESERVE a 60000 2            0 -120000  -2.000  2000 200
+  1000 RESERVE alice 5000           0  120000   2.000       200
+  1000 REQUEST averylongname 4      0  180000   3.000       429
+  1000 REQUEST \x1b[31m             0  120000   2.000       200
+  1000 RESERVE a 9223372036854775807 153722867280912      0       0   0.000       200
+  1000 RESERVE a 0 153722867280912      0       0   0.000     1 429
+  1001 STATUS a                9223372036854720000 9223372036854720000 153722867280912.000
 `
 	traced := run(t, strings.NewReader(script), interp.Options{Trace: true})
 	if string(traced.errs) != want {
@@ -62,20 +62,22 @@ stdin:9: unknown command "oops": want LIMIT, NOW, REQUEST, RESERVE, STATUS, HELP
 // TestTraceNames: a name that does not fit its column is cut, and shows that it goes on, but is not cut to nothing.
 func TestTraceNames(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
-		{"REQUEST alexande", "REQUEST alexande"},
-		{"REQUEST alexander", "REQUEST alexand…"},
-		{"STATUS alexander", "STATUS alexander"},
-		{"RESERVE alexan 0", "RESERVE alexan 0"},
-		{"RESERVE alexand 0", "RESERVE alexa… 0"},
-		{"RESERVE alex 0 2", "RESERVE alex 0 2"},
-		{"RESERVE alexa 0 2", "RESERVE ale… 0 2"},
-		{"RESERVE alexander 0 10000", "RESERVE a… 0 10000"},
-		{"RESERVE al 999999999999999", "RESERVE al 999999999999999"},
-		{"REQUEST a 1", "REQUEST a       "},
-		{"REQUEST 😀😀😀😀😀😀😀😀", "REQUEST 😀😀😀😀😀😀😀😀"},
-		{"REQUEST 😀😀😀😀😀😀😀😀x", "REQUEST 😀😀😀😀😀😀😀…"},
-		{"REQUEST abcd\x1b", `REQUEST abcd\x1b`},
-		{"REQUEST abcde\x1b", `REQUEST abcde\x…`},
+		{"REQUEST an-alexandrines", "REQUEST an-alexandrines"},
+		{"REQUEST an-alexandrinest", "REQUEST an-alexandrine…"},
+		{"STATUS an-alexandrinest", "STATUS an-alexandrinest"},
+		{"RESERVE vendor 280000", "RESERVE vendor 280000  "},
+		{"RESERVE alexander 5000", "RESERVE alexander 5000 "},
+		{"RESERVE alexander 5000 3", "RESERVE alexand… 5000 3"},
+		{"REQUEST a 1", "REQUEST a              "},
+		{"REQUEST ééééééééééééééé", "REQUEST ééééééééééééééé"},
+		{"REQUEST жжжжжжжжжжжжжжжж", "REQUEST жжжжжжжжжжжжжж…"},
+		{"REQUEST 日本", `REQUEST \u65e5\u672c   `},
+		{"REQUEST 日本語", `REQUEST \u65e5\u672c…  `},
+		{"REQUEST e\u0301", `REQUEST e\u0301        `},
+		{"REQUEST 😀", `REQUEST \U0001f600     `},
+		{"REQUEST abcdefghijk\x1b", `REQUEST abcdefghijk\x1b`},
+		{"REQUEST abcdefghijkl\x1b", "REQUEST abcdefghijkl…  "},
+		{"RESERVE \x1b 100000000000", "RESERVE … 100000000000 "},
 	} {
 		r := run(t, strings.NewReader(c.line), interp.Options{Trace: true})
 		_, row, _ := strings.Cut(string(r.errs), "\n")
@@ -86,15 +88,17 @@ func TestTraceNames(t *testing.T) {
 	}
 }
 
-// TestTraceOrder: a row comes before its answer, and with -live the clock has room.
+// TestTraceOrder: a row comes before its answer, and with -live the clock has room within the same 64 columns.
 func TestTraceOrder(t *testing.T) {
-	const script = "NOW\nRESERVE a 60000 10\nRESERVE a 60000\n"
+	const script = "NOW\nRESERVE a 6000 9\nRESERVE a 5000 3\nRESERVE vendor 280000\n"
 	const want = `1700000000000
-          now command              in   ticks tokens  wait answer
-1700000000000 RESERVE a 60000 10      0       0  0.000       200 Send-At: 1700000000000
+          now command              in   ticks  tokens  wait code
+1700000000000 RESERVE a 6000 9      0   60000   1.000       200
 200 Send-At: 1700000000000
-1700000000000 RESERVE a 60000       0  -60000 -1.000  1000 200 Send-At: 1700000001000
-200 Send-At: 1700000001000
+1700000000000 RESERVE a 5000 3      0 -120000  -2.000  2000 200
+200 Send-At: 1700000002000
+1700000000000 RESERVE … 280000      0  540000   9.000       200
+200 Send-At: 1700000000000
 `
 	clock := func() int64 { return 1_700_000_000_000 }
 	if r := run(t, strings.NewReader(script), interp.Options{Trace: true, Clock: clock}); string(r.both) != want {
@@ -123,12 +127,16 @@ func TestTraceReference(t *testing.T) {
 					wait = o.wait.String()
 				}
 			}
+			code := string(out[:3])
+			if c.verb == "STATUS" {
+				code = ""
+			}
 			call := c.String()
 			if c.verb != "STATUS" && c.cost == 1 {
 				call = strings.TrimSuffix(call, " 1\n") // as if it were left out
 			}
 			tokens := thousandths(floorDiv(mul(after, thousand), token))
-			want = append(want, words(fmt.Sprint(world.now, " ", call, " ", inflow, " ", after, " ", tokens, " ", wait, " ", string(out))))
+			want = append(want, words(fmt.Sprint(world.now, " ", call, " ", inflow, " ", after, " ", tokens, " ", wait, " ", code)))
 		}
 		r := run(t, strings.NewReader(script), interp.Options{Trace: true})
 		rows := strings.Split(string(r.errs), "\n")

@@ -2,6 +2,8 @@ package store
 
 import (
 	"encoding/binary"
+	"iter"
+	"slices"
 	"unsafe"
 
 	"tokenbucket/limiter"
@@ -49,6 +51,7 @@ var (
 type arena struct {
 	chunks []chunk
 	last   int // the chunk that is being filled; those behind it are empty
+	used   int // bytes of all records
 }
 
 func newArena() arena { return arena{chunks: []chunk{make(chunk, emptyBytes, firstBytes)}} }
@@ -86,27 +89,43 @@ func (a *arena) add(b limiter.Bucket, name []byte) (offset uint64) {
 	binary.LittleEndian.PutUint16(c[at+lengthAt:], uint16(len(name)))
 	copy(c[at+nameAt:], name)
 	a.chunks[a.last] = c
+	a.used += size
 	return uint64(a.last)*chunkWords + uint64(at/wordBytes)
 }
 
-// compact drops the records whose buckets are expendable, moves the others together and calls moved with the name and
-// the new offset of each. A record stays or moves to the front, never over one that is still to be looked at.
-func (a *arena) compact(expendable func(limiter.Bucket) bool, moved func(name []byte, offset uint64)) {
-	at := emptyBytes
-	for i, from := range a.chunks[:a.last+1] {
-		a.chunks[i] = from[:at]
-		if i == 0 {
-			a.last = 0
-		}
-		for at < len(from) {
-			b, name := *from.bucket(at), from.name(at)
-			at += recordBytes(len(name))
-			if !expendable(b) {
-				offset := a.add(b, name)
-				c, to := a.record(offset)
-				moved(c.name(to), offset)
+// records yields the chunk and the byte of each record of an arena's chunks. The record may be overwritten then.
+func records(chunks []chunk) iter.Seq2[chunk, int] {
+	return func(yield func(chunk, int) bool) {
+		at := emptyBytes
+		for _, c := range chunks {
+			for next := 0; at < len(c); at = next {
+				next = at + recordBytes(len(c.name(at)))
+				if !yield(c, at) {
+					return
+				}
 			}
+			at = 0
 		}
-		at = 0
+	}
+}
+
+// compact drops the records whose buckets are expendable, moves the others together and calls moved with the name and
+// the new offset of each. A record stays or moves to the front, never over one that is still to be looked at. It keeps
+// chunks for so many bytes of records.
+func (a *arena) compact(bytes int, expendable func(limiter.Bucket) bool, moved func(name []byte, offset uint64)) {
+	old := slices.Clone(a.chunks[:a.last+1])
+	for i := range a.chunks {
+		a.chunks[i] = a.chunks[i][:0]
+	}
+	a.chunks[0], a.last, a.used = a.chunks[0][:emptyBytes], 0, 0
+	for c, at := range records(old) {
+		if b := *c.bucket(at); !expendable(b) {
+			offset := a.add(b, c.name(at))
+			to, at := a.record(offset)
+			moved(to.name(at), offset)
+		}
+	}
+	if most := bytes/chunkBytes + 2; most < len(a.chunks) {
+		a.chunks = slices.Clone(a.chunks[:most])
 	}
 }

@@ -65,12 +65,12 @@ func (s *Store) CheckHashes(hash func(name []byte) uint64) error {
 func (a *arena) names(maxTicks int64) (map[uint64][]byte, error) {
 	names, offsets := make(map[uint64][]byte), make(map[string]uint64)
 	seen := make(map[*byte]bool)
+	used := 0
 	for i, c := range a.chunks {
-		if memory := unsafe.SliceData(c); seen[memory] {
+		if seen[unsafe.SliceData(c)] {
 			return nil, fmt.Errorf("chunk %d is there twice", i)
-		} else {
-			seen[memory] = true
 		}
+		seen[unsafe.SliceData(c)] = true
 		at, least, most := 0, 24, cap(c) // the shortest record
 		if i > a.last {
 			least, most = 0, 0
@@ -101,6 +101,7 @@ func (a *arena) names(maxTicks int64) (map[uint64][]byte, error) {
 				return nil, fmt.Errorf("two records of %.60q, at offsets %d and %d", name, other, offset)
 			}
 			names[offset], offsets[string(name)] = name, offset
+			used += size
 			if ticks := int64(binary.NativeEndian.Uint64(c[at:])); ticks > maxTicks {
 				return nil, fmt.Errorf("ticks of %.60q: got %d, want at most %d", name, ticks, maxTicks)
 			}
@@ -108,6 +109,9 @@ func (a *arena) names(maxTicks int64) (map[uint64][]byte, error) {
 	}
 	if a.last >= len(a.chunks) {
 		return nil, fmt.Errorf("the chunk being filled: got %d of %d", a.last, len(a.chunks))
+	}
+	if a.used != used {
+		return nil, fmt.Errorf("bytes of all records: got %d, want %d", a.used, used)
 	}
 	return names, nil
 }
@@ -181,7 +185,10 @@ func TestCheck(t *testing.T) {
 		}, "at most half"},
 		{"ticks above the full bucket's", func(s *Store) { add(s, 180_001, "rich") }, "ticks of"},
 		{"a name twice", func(s *Store) { add(s, 0, "twin"); add(s, 0, "twin") }, "two records of"},
-		{"a longer name", func(s *Store) { s.arena.chunks[2] = s.arena.chunks[2][:64_024]; s.arena.chunks[2][17] = 0xff }, "ends after"},
+		{"a longer name", func(s *Store) {
+			s.arena.chunks[2] = s.arena.chunks[2][:64_024] // one record
+			s.arena.chunks[2][17] = 0xff
+		}, "ends after"},
 		{"a word used after the last record", func(s *Store) { grow(s, 2, 8) }, "ends after"},
 		{"no record in a chunk", func(s *Store) { s.arena.chunks[1] = s.arena.chunks[1][:0] }, "bytes used: got"},
 		{"no record at offset 0", func(s *Store) { s.arena.chunks[0] = s.arena.chunks[0][:0] }, "bytes used: got"},
@@ -192,6 +199,8 @@ func TestCheck(t *testing.T) {
 			s.arena.last++
 			s.arena.chunks = append(s.arena.chunks, make(chunk, 24, chunkBytes))
 		}, "has room"},
+		{"a word not counted", func(s *Store) { s.arena.used -= 8 }, "bytes of all records"},
+		{"a word counted twice", func(s *Store) { s.arena.used += 8 }, "bytes of all records"},
 		{"a chunk twice", func(s *Store) { s.arena.chunks = append(s.arena.chunks, s.arena.chunks[1]) }, "chunk 3 is there twice"},
 	} {
 		s := build()

@@ -7,11 +7,11 @@ func KeyWithHash(hash uint64, start, end int) Key {
 	return Key{hash, uint32(start), uint32(end - start)}
 }
 
-// Clients returns the number of clients.
-func (s *Store) Clients() int { return s.used }
-
 // Slots returns the number of slots of the index.
 func (s *Store) Slots() int { return len(s.index) }
+
+// Chunks returns the number of chunks of the arena.
+func (s *Store) Chunks() int { return len(s.arena.chunks) }
 
 // ArenaBytes returns how many bytes of the arena are used.
 func (s *Store) ArenaBytes() (used int) {

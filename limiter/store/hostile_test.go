@@ -125,7 +125,7 @@ func TestHostileNames(t *testing.T) {
 		// With random home slots and slots/clients = n/m, linear probing looks at (1 + n/(n-m))/2 slots on average (Knuth,
 		// volume 3, section 6.4). In an index by FNV-1a it would be (m+1)/2, 50,000.
 		slots := s.Slots()
-		want := (clients + clients*slots/(slots-clients)) / 2
+		want := int((clients + clients*int64(slots)/int64(slots-clients)) / 2) // the product needs more than 32 bits
 		if all < want*97/100 || all > want*103/100 || most > 100 {
 			t.Errorf("slots looked at to find %d %s names among %d slots, all and most\ngot:  %d, %d\nwant: %d within 3%%, at most 100",
 				clients, c.what, slots, all, most, want)

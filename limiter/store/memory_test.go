@@ -34,10 +34,11 @@ func TestResetFrees(t *testing.T) {
 				b.find(s)
 			}
 			if got, want := s.ArenaBytes(), arena+records; got != want {
-				t.Fatalf("round %d: bytes of the arena for %d names of %d bytes\ngot:  %d\nwant: %d", round, c.clients, c.length, got, want)
+				t.Fatalf("round %d: bytes of the arena for %d names of %d bytes\ngot:  %d\nwant: %d",
+					round, c.clients, c.length, got, want)
 			}
 			if round == 1 {
-				s.Forget(func(limiter.Bucket) bool { return true }) // which keeps the memory
+				s.Forget(func(limiter.Bucket) bool { return true })
 			}
 			s.Reset(full)
 			if s.Clients() != 0 || s.Slots() != slots || s.ArenaBytes() != arena {

@@ -53,6 +53,8 @@ type Store struct {
 	used  int      // slots in use, and so clients
 	arena arena
 
+	mostClients, mostBytes int // more than that are a crowd
+
 	candidates [MaxBatch]uint64          // of the keys of the last Find: a slot that may be the client's, or 0
 	found      [MaxBatch]*limiter.Bucket // what the last Find returned
 	prefetched byte                      // depends on what was prefetched, so that the compiler keeps the reads
@@ -101,9 +103,10 @@ func (s *Store) Hasher() Hasher { return Hasher{s.seed} }
 func (s *Store) Reset(full limiter.Bucket) {
 	s.full = full
 	s.used = 0
+	s.mostClients, s.mostBytes = minSlots/2, firstBytes
 	if len(s.index) == minSlots && len(s.arena.chunks) == 1 {
 		clear(s.index)
-		s.arena.chunks[0] = s.arena.chunks[0][:emptyBytes]
+		s.arena.chunks[0], s.arena.used = s.arena.chunks[0][:emptyBytes], 0
 		return
 	}
 	large := len(s.arena.chunks) > 2
@@ -119,7 +122,7 @@ func (s *Store) Reset(full limiter.Bucket) {
 // are at most MaxBatch keys, from the store's Hasher and text, and it panics if a new client's name is longer than
 // MaxName. The result is valid until the next Find, Forget or Reset.
 func (s *Store) Find(text []byte, keys []Key) []*limiter.Bucket {
-	if s.Crowded(len(keys)) {
+	if s.used+len(keys) > len(s.index)/2 {
 		s.resize(2*len(s.index), s.index)
 	}
 	candidates, found := s.candidates[:len(keys)], s.found[:len(keys)]
@@ -181,8 +184,37 @@ func (s *Store) home(hash uint64) int {
 
 func (s *Store) next(slot int) int { return (slot + 1) & (len(s.index) - 1) }
 
-// Crowded reports whether the store would have to grow for n more clients.
-func (s *Store) Crowded(n int) bool { return s.used+n > len(s.index)/2 }
+// Clients returns how many clients there are.
+func (s *Store) Clients() int { return s.used }
+
+// Crowded reports whether with n more clients it is time to Forget: since the last time the clients, or the bytes that they
+// take, have become twice as many.
+func (s *Store) Crowded(n int) bool { return s.used+n > s.mostClients || s.arena.used > s.mostBytes }
+
+// Forget forgets the clients whose buckets are expendable, unless they are less than a quarter of all and take less than a
+// quarter of the memory. Index and arena then take a small multiple of what the others need.
+//
+// The pass over all buckets that it begins with is over consecutive memory, and cheap; the rest costs more, and is done
+// only if it pays.
+func (s *Store) Forget(expendable func(limiter.Bucket) bool) {
+	clients, bytes := 0, 0
+	for c, at := range records(s.arena.chunks) {
+		if !expendable(*c.bucket(at)) {
+			clients++
+			bytes += recordBytes(len(c.name(at)))
+		}
+	}
+	s.mostClients, s.mostBytes = 2*clients+minSlots/2, 2*bytes+firstBytes
+	if 4*clients > 3*s.used && 4*bytes > 3*s.arena.used {
+		return
+	}
+	s.resize(max(minSlots, 1<<bits.Len(uint(2*s.mostClients-1))), nil)
+	s.used = 0
+	s.arena.compact(s.mostBytes, expendable, func(name []byte, offset uint64) {
+		s.insert(maphash.Bytes(s.seed, name)&^offsetMask | offset)
+		s.used++
+	})
+}
 
 // resize makes an index of so many slots with the entries of another.
 func (s *Store) resize(slots int, entries []uint64) {
@@ -205,17 +237,4 @@ func (s *Store) insert(entry uint64) {
 		at = s.next(at)
 	}
 	s.index[at] = entry
-}
-
-// Forget forgets the clients whose buckets are expendable, and grows if the others leave less than half of the room.
-func (s *Store) Forget(expendable func(limiter.Bucket) bool) {
-	clear(s.index)
-	s.used = 0
-	s.arena.compact(expendable, func(name []byte, offset uint64) {
-		s.insert(maphash.Bytes(s.seed, name)&^offsetMask | offset)
-		s.used++
-	})
-	if s.used+MaxBatch > len(s.index)/4 {
-		s.resize(2*len(s.index), s.index)
-	}
 }

@@ -103,7 +103,9 @@ func TestNoKeys(t *testing.T) {
 func TestKeyName(t *testing.T) {
 	h := store.New(full).Hasher()
 	text := bytes.Repeat([]byte("REQUEST alice 20\n"), 8192) // 136 KiB
-	for _, c := range []struct{ start, end int }{{0, 0}, {0, 7}, {8, 13}, {15, 15}, {70_000, 70_017}, {1, 1 + store.MaxName}, {len(text), len(text)}} {
+	for _, c := range []struct{ start, end int }{
+		{0, 0}, {0, 7}, {8, 13}, {15, 15}, {70_000, 70_017}, {1, 1 + store.MaxName}, {len(text), len(text)},
+	} {
 		if got, want := h.Key(text, c.start, c.end).Name(text), text[c.start:c.end]; !bytes.Equal(got, want) {
 			t.Errorf("name of the key of text[%d:%d]\ngot:  %.60q\nwant: %.60q", c.start, c.end, got, want)
 		}
@@ -334,19 +336,6 @@ func TestBatch(t *testing.T) {
 				t.Fatalf("%d old clients and a batch of %d: slots\ngot:  %d\nwant: %d", old, len(called), s.Slots(), slots)
 			}
 		}
-	}
-}
-
-// TestCrowded: a store is crowded where n more clients would use more than half of the slots.
-func TestCrowded(t *testing.T) {
-	s := store.New(full)
-	for i := range 3000 {
-		for n := range store.MaxBatch + 1 {
-			if got, want := s.Crowded(n), i+n > s.Slots()/2; got != want {
-				t.Fatalf("Crowded(%d) with %d clients in %d slots\ngot:  %t\nwant: %t", n, i, s.Slots(), got, want)
-			}
-		}
-		find(s, fmt.Append(nil, "client", i))
 	}
 }
 
