@@ -54,7 +54,13 @@ type arena struct {
 	used   int // bytes of all records
 }
 
-func newArena() arena { return arena{chunks: []chunk{make(chunk, emptyBytes, firstBytes)}} }
+// reset drops all records, and all chunks but the first.
+func (a *arena) reset() {
+	if len(a.chunks) != 1 {
+		a.chunks = []chunk{make(chunk, 0, firstBytes)}
+	}
+	a.chunks[0], a.last, a.used = a.chunks[0][:emptyBytes], 0, 0
+}
 
 // record returns the chunk of a record and the byte at which the record starts there.
 func (a *arena) record(offset uint64) (c chunk, at int) {

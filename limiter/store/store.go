@@ -104,15 +104,10 @@ func (s *Store) Reset(full limiter.Bucket) {
 	s.full = full
 	s.used = 0
 	s.mostClients, s.mostBytes = minSlots/2, firstBytes
-	if len(s.index) == minSlots && len(s.arena.chunks) == 1 {
-		clear(s.index)
-		s.arena.chunks[0], s.arena.used = s.arena.chunks[0][:emptyBytes], 0
-		return
-	}
-	large := len(s.arena.chunks) > 2
 	s.resize(minSlots, nil)
-	s.arena = newArena()
 	clear(s.found[:])
+	large := len(s.arena.chunks) > 2
+	s.arena.reset()
 	if large {
 		go debug.FreeOSMemory() // concurrently with what follows, which may need the memory
 	}
@@ -218,11 +213,15 @@ func (s *Store) Forget(expendable func(limiter.Bucket) bool) {
 
 // resize makes an index of so many slots with the entries of another.
 func (s *Store) resize(slots int, entries []uint64) {
-	s.index = make([]uint64, slots)
-	s.shift = 64 - uint(bits.TrailingZeros(uint(slots)))
+	if slots == len(s.index) {
+		clear(s.index)
+	} else {
+		s.index = make([]uint64, slots)
+	}
 	if slots >= hugeSlots {
 		adviseHugePages(s.index)
 	}
+	s.shift = 64 - uint(bits.TrailingZeros(uint(slots)))
 	for _, entry := range entries {
 		if entry != 0 {
 			s.insert(entry)
