@@ -17,7 +17,7 @@ const version = "tokenbucket 1.0.0\n"
 
 const usage = "usage: tokenbucket [-live] [-trace] [-h] [-version] < script\n"
 
-const about = usage + `
+var about = usage + `
 Reads commands, one a line, and prints what a token-bucket rate limiter answers:
 
   printf 'LIMIT 3 60\nREQUEST alice\nSTATUS alice\n' | tokenbucket
@@ -27,9 +27,7 @@ Reads commands, one a line, and prints what a token-bucket rate limiter answers:
   -version  print the version
   -h        print this text
 
-`
-
-const statuses = `
+` + interp.Help() + `
 Exit status: 0; 1 if a line was bad, but not in a terminal session; 2 for bad
 usage, and when the input could not be read or the output not written.
 `
@@ -64,7 +62,7 @@ func run(args []string) int {
 	var err error
 	switch {
 	case help:
-		_, err = os.Stdout.WriteString(about + interp.Help() + statuses)
+		_, err = os.Stdout.WriteString(about)
 	case showVersion:
 		_, err = os.Stdout.WriteString(version)
 	default:

@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"slices"
 	"strconv"
 
 	"tokenbucket/limiter"
@@ -9,49 +8,49 @@ import (
 
 // This file puts answers into words. Every function appends to dst and returns it, as those of strconv do.
 
-// A canned answer is the text of a common answer.
-type canned struct {
-	text   [31]byte
-	length uint8
+// A counted is an answer that ends in a number. The texts of those below 100 are there in advance, for speed.
+type counted struct {
+	prefix string
+	canned [100]struct {
+		text   [31]byte
+		length int
+	}
 }
 
-// The answers with numbers below 100.
-var cannedGrants, cannedRefusals = func() (grants, refusals [100]canned) {
-	for i := range int64(100) {
-		g, r := &grants[i], &refusals[i]
-		g.length = uint8(len(appendLine(append(g.text[:0], "200 X-RateLimit-Remaining: "...), i)))
-		r.length = uint8(len(appendLine(append(r.text[:0], "429 Retry-After: "...), i)))
-	}
-	return grants, refusals
-}()
+var grant, refusal = newCounted("200 X-RateLimit-Remaining: "), newCounted("429 Retry-After: ")
 
-// appendCanned copies all of the text, because a copy of constant size is two instructions; what is too much is cut off.
-func appendCanned(dst []byte, c *canned) []byte {
-	n := len(dst)
-	dst = slices.Grow(dst, len(c.text))[:n+len(c.text)]
-	*(*[len(c.text)]byte)(dst[n:]) = c.text
-	return dst[:n+int(c.length)]
+func newCounted(prefix string) *counted {
+	c := &counted{prefix: prefix}
+	for n := range c.canned {
+		c.canned[n].length = len(appendLine(append(c.canned[n].text[:0], prefix...), int64(n)))
+	}
+	return c
+}
+
+// append copies all of a canned text, because a copy of constant size is two instructions, and cuts off what is too much.
+func (c *counted) append(dst []byte, n int64) []byte {
+	if n >= int64(len(c.canned)) {
+		return appendLine(append(dst, c.prefix...), n)
+	}
+	canned, at := &c.canned[n], len(dst)
+	dst = append(dst, canned.text[:]...)
+	return dst[:at+canned.length]
 }
 
 // appendRequest answers REQUEST.
 func appendRequest(dst []byte, b limiter.Bucket, o limiter.Outcome) []byte {
-	if !o.Granted {
-		return appendRefusal(dst, o)
+	if o.Granted {
+		return grant.append(dst, b.Tokens())
 	}
-	if b.Ticks < 100*limiter.TicksPerToken {
-		return appendCanned(dst, &cannedGrants[uint64(b.Ticks)/limiter.TicksPerToken])
-	}
-	dst = append(dst, "200 X-RateLimit-Remaining: "...)
-	return appendLine(dst, b.Tokens())
+	return appendRefusal(dst, o)
 }
 
 // appendReserve answers RESERVE.
 func appendReserve(dst []byte, o limiter.Outcome) []byte {
-	if !o.Granted {
-		return appendRefusal(dst, o)
+	if o.Granted {
+		return appendLine(append(dst, "200 Send-At: "...), o.At)
 	}
-	dst = append(dst, "200 Send-At: "...)
-	return appendLine(dst, o.At)
+	return appendRefusal(dst, o)
 }
 
 // appendRefusal is 429 Too Many Requests (RFC 6585), with Retry-After (RFC 9110) where a wait is promised.
@@ -59,11 +58,7 @@ func appendRefusal(dst []byte, o limiter.Outcome) []byte {
 	if o.RetryAfter == 0 {
 		return append(dst, "429\n"...)
 	}
-	if o.RetryAfter < 100 {
-		return appendCanned(dst, &cannedRefusals[o.RetryAfter])
-	}
-	dst = append(dst, "429 Retry-After: "...)
-	return appendLine(dst, o.RetryAfter)
+	return refusal.append(dst, o.RetryAfter)
 }
 
 // appendTokens appends the tokens of a bucket to three decimals, rounded towards minus infinity.

@@ -43,15 +43,16 @@ type syntax struct {
 type parameter struct {
 	name     string
 	min, max int64
+	index    int // in args
 }
 
 var (
 	client   = parameter{name: "client"}
-	capacity = parameter{"capacity", 0, limiter.MaxCapacity}
-	rate     = parameter{"per_minute", 0, math.MaxInt64}
-	clock    = parameter{"ms", math.MinInt64, math.MaxInt64}
-	maxWait  = parameter{"max_wait", 0, math.MaxInt64}
-	cost     = parameter{"cost", 1, math.MaxInt64}
+	capacity = parameter{"capacity", 0, limiter.MaxCapacity, 0}
+	rate     = parameter{"per_minute", 0, math.MaxInt64, 1}
+	clock    = parameter{"ms", math.MinInt64, math.MaxInt64, 0}
+	cost     = parameter{"cost", 1, math.MaxInt64, 0}
+	maxWait  = parameter{"max_wait", 0, math.MaxInt64, 1}
 )
 
 // The verbs, in the order in which HELP lists them. For each that has an effect when it is run there is a case in
@@ -88,10 +89,10 @@ func Help() string {
 	return text
 }
 
-// Args are the integers of a command, in the order of its syntax. One that is left out is a cost, of 1.
+// Args are the integers of a command: capacity and rate, the time, or cost and max wait.
 type args [2]int64
 
-var usual = args{1, 1}
+var usual = args{1, 0} // one token now
 
 // A statement is a parsed line.
 type statement struct {
@@ -127,7 +128,6 @@ func parse(line []byte) (st statement, err error) {
 	if st.given > len(form.parameters) {
 		return st, fmt.Errorf("too many words in %s: want %s", quote(line), form.usage())
 	}
-	integers := 0
 	for i, word := range words[1:count] {
 		p := &form.parameters[i]
 		if p.name == client.name {
@@ -138,8 +138,7 @@ func parse(line []byte) (st statement, err error) {
 		if err != nil || n < p.min || n > p.max {
 			return st, fmt.Errorf("bad %s %s: want an integer from %d to %d", p.name, quote(word), p.min, p.max)
 		}
-		st.arguments[integers] = n
-		integers++
+		st.arguments[p.index] = n
 	}
 	return st, nil
 }

@@ -179,22 +179,18 @@ func (it *interpreter) executeBatch(b *block, commands []command, keys []store.K
 			it.store.Reset(it.policy.Full())
 		case now:
 			out = appendLine(out, ms)
-		case request:
+		case request, reserve:
 			bucket := buckets[i]
-			after, outcome := policy.Take(*bucket, ms, a[0], 0)
+			after, outcome := policy.Take(*bucket, ms, a[0], a[1])
 			if trace {
 				out = it.row(out, c.verb, keys[i].Name(b.text[:]), a, ms, *bucket, after, outcome)
 			}
 			*bucket = after
-			out = appendRequest(out, after, outcome)
-		case reserve:
-			bucket := buckets[i]
-			after, outcome := policy.Take(*bucket, ms, a[1], a[0])
-			if trace {
-				out = it.row(out, c.verb, keys[i].Name(b.text[:]), a, ms, *bucket, after, outcome)
+			if c.verb == request {
+				out = appendRequest(out, after, outcome)
+			} else {
+				out = appendReserve(out, outcome)
 			}
-			*bucket = after
-			out = appendReserve(out, outcome)
 		case status:
 			bucket := buckets[i]
 			after := policy.Refill(*bucket, ms)

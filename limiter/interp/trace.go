@@ -52,9 +52,9 @@ func (it *interpreter) row(out []byte, v verb, name []byte, a *args, ms int64, b
 // shown returns a call as a row shows it: with the arguments that are not the usual ones, and a name that fits the width.
 func shown(v verb, name []byte, a *args, width int) string {
 	form, integers := &verbs[v], ""
-	for i := range form.parameters[1:] {
-		if 1+i < form.required || a[i] != usual[i] {
-			integers += " " + strconv.FormatInt(a[i], 10)
+	for i, p := range form.parameters {
+		if p.name != client.name && (i < form.required || a[p.index] != usual[p.index]) {
+			integers += " " + strconv.FormatInt(a[p.index], 10)
 		}
 	}
 	return form.name + " " + fit(name, width-len(form.name)-1-len(integers)) + integers

