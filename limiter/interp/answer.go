@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"slices"
 	"strconv"
 
 	"tokenbucket/limiter"
@@ -13,7 +14,7 @@ type counted struct {
 	prefix string
 	canned [100]struct {
 		text   [31]byte
-		length int
+		length uint8
 	}
 }
 
@@ -22,7 +23,7 @@ var grant, refusal = newCounted("200 X-RateLimit-Remaining: "), newCounted("429 
 func newCounted(prefix string) *counted {
 	c := &counted{prefix: prefix}
 	for n := range c.canned {
-		c.canned[n].length = len(appendLine(append(c.canned[n].text[:0], prefix...), int64(n)))
+		c.canned[n].length = uint8(len(appendLine(append(c.canned[n].text[:0], prefix...), int64(n))))
 	}
 	return c
 }
@@ -33,8 +34,9 @@ func (c *counted) append(dst []byte, n int64) []byte {
 		return appendLine(append(dst, c.prefix...), n)
 	}
 	canned, at := &c.canned[n], len(dst)
-	dst = append(dst, canned.text[:]...)
-	return dst[:at+canned.length]
+	dst = slices.Grow(dst, len(canned.text))[:at+len(canned.text)]
+	*(*[len(canned.text)]byte)(dst[at:]) = canned.text
+	return dst[:at+int(canned.length)]
 }
 
 // appendRequest answers REQUEST.

@@ -165,25 +165,25 @@ func (it *interpreter) executeBatch(b *block, commands []command, keys []store.K
 	if commands[0].verb == invalid {
 		stream = toErrs
 	}
-	policy, clock, trace, out := it.policy, it.Clock, it.Trace, it.to(stream)
+	out := it.to(stream)
 	for i := range commands {
 		c := &commands[i]
-		a, ms := &b.arguments[c.arguments], c.now
-		if clock != nil && stream == toOut {
-			ms = clock()
-			it.ms = ms
+		if it.Clock != nil && stream == toOut {
+			it.ms = it.Clock()
+			c.now = it.ms
 		}
 		switch c.verb {
 		case limit:
+			a := b.arguments[c.arguments]
 			it.policy = limiter.Policy{Capacity: a[0], PerMinute: a[1]}
 			it.store.Reset(it.policy.Full())
 		case now:
-			out = appendLine(out, ms)
+			out = appendLine(out, c.now)
 		case request, reserve:
-			bucket := buckets[i]
-			after, outcome := policy.Take(*bucket, ms, a[0], a[1])
-			if trace {
-				out = it.row(out, c.verb, keys[i].Name(b.text[:]), a, ms, *bucket, after, outcome)
+			bucket, a := buckets[i], &b.arguments[c.arguments]
+			after, outcome := it.policy.Take(*bucket, c.now, a[0], a[1])
+			if it.Trace {
+				out = it.row(out, c, keys[i].Name(b.text[:]), a, *bucket, after, outcome)
 			}
 			*bucket = after
 			if c.verb == request {
@@ -193,15 +193,16 @@ func (it *interpreter) executeBatch(b *block, commands []command, keys []store.K
 			}
 		case status:
 			bucket := buckets[i]
-			after := policy.Refill(*bucket, ms)
-			if trace {
-				out = it.row(out, c.verb, keys[i].Name(b.text[:]), a, ms, *bucket, after, limiter.Outcome{})
+			after := it.policy.Refill(*bucket, c.now)
+			if it.Trace {
+				out = it.row(out, c, keys[i].Name(b.text[:]), nil, *bucket, after, limiter.Outcome{})
 			}
 			*bucket = after
 			out = append(appendTokens(out, after), '\n')
 		case help:
 			out = append(out, Help()...)
 		case invalid:
+			a := b.arguments[c.arguments]
 			it.bad = true
 			out = append(out, b.messages[a[0]:a[1]]...)
 		default:

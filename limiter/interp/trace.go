@@ -22,7 +22,7 @@ const (
 )
 
 // row appends the row of a call to pending output, and the header before the first.
-func (it *interpreter) row(out []byte, v verb, name []byte, a *args, ms int64, before, after limiter.Bucket, o limiter.Outcome) []byte {
+func (it *interpreter) row(out []byte, c *command, name []byte, a *args, before, after limiter.Bucket, o limiter.Outcome) []byte {
 	it.pending = out
 	it.to(toErrs)
 	width := clockWidth
@@ -33,18 +33,18 @@ func (it *interpreter) row(out []byte, v verb, name []byte, a *args, ms int64, b
 		it.traced = true
 		it.pending = fmt.Appendf(it.pending, headerFormat, width, "now", firstColumns-width, "command", "in", "ticks", "tokens", "wait", "code")
 	}
-	inflow := uint64(it.policy.Refill(before, ms).Ticks) - uint64(before.Ticks) // which can exceed an int64
+	inflow := uint64(it.policy.Refill(before, c.now).Ticks) - uint64(before.Ticks) // which can exceed an int64
 	wait, code := "", ""
 	if o.Wait > 0 {
 		wait = strconv.FormatUint(o.Wait, 10)
 	}
 	if o.Granted {
 		code = "200"
-	} else if v != status {
+	} else if c.verb != status {
 		code = "429"
 	}
-	command := shown(v, name, a, firstColumns-width)
-	row := fmt.Sprintf(rowFormat, width, ms, firstColumns-width, command, inflow, after.Ticks, appendTokens(nil, after), wait, code)
+	command := shown(c.verb, name, a, firstColumns-width)
+	row := fmt.Sprintf(rowFormat, width, c.now, firstColumns-width, command, inflow, after.Ticks, appendTokens(nil, after), wait, code)
 	it.pending = append(append(it.pending, strings.TrimRight(row, " ")...), '\n')
 	return it.to(toOut)
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"iter"
 	"slices"
 	"unsafe"
@@ -11,40 +10,44 @@ import (
 
 // This file is the layout of records in memory, and the only unsafe code of the store but for huge pages.
 
-// A record is the client's bucket, the length of the name and the name, filled up to a whole word:
-//
-//	0   ticks
-//	8   time of the last refill, in ms
-//	16  length of the name, in bytes
-//	18  the name
-const (
-	lengthAt  = 16
-	nameAt    = lengthAt + 2
-	wordBytes = 8
+// A record is a client's bucket and name. In the arena it takes so many whole words as these need, and the next record
+// begins there: what text has behind the name is not its own.
+type record struct {
+	bucket limiter.Bucket
+	length uint16
+	text   [MaxName]byte
+}
 
-	emptyBytes = (nameAt + wordBytes - 1) &^ (wordBytes - 1) // of a record with an empty name
+func (r *record) name() []byte { return r.text[:r.length] }
+
+const (
+	wordBytes  = 8
+	nameAt     = 18
+	emptyBytes = 24 // of a record with an empty name
+	slackBytes = 1 << 16
 )
 
-// recordBytes returns the size of a record by the length of its name.
+// recordBytes returns how many bytes a record takes by the length of its name.
 func recordBytes(name int) int { return (nameAt + name + wordBytes - 1) &^ (wordBytes - 1) }
 
-// A chunk holds records, one after the other, up to its length.
+// A chunk holds records, one after the other, up to its length. At the end of its capacity is some slack, so that the last
+// record lies within the chunk with all its text. It is never touched, and so takes no memory.
 type chunk []byte
 
 const (
-	firstBytes = 1 << 17 // of the first chunk: many scripts need no more
+	firstBytes = 3 << 16 // of the first chunk: many scripts need no more
 	chunkBytes = 1 << 23 // of the others: large enough for huge pages
 	chunkWords = chunkBytes / wordBytes
 )
 
-// What the layout relies on: the first chunk has room for the longest record; a bucket is the first two words of a
-// record; and a cache line holds four keys.
-const _ = uint(firstBytes - emptyBytes - (nameAt + MaxName + wordBytes - 1))
-
+// What the layout relies on: where the name begins, that the first chunk has room for the longest record behind the empty
+// one, that the slack does, and that a cache line holds four keys.
 var (
-	_ [lengthAt]byte = [unsafe.Sizeof(limiter.Bucket{})]byte{}
-	_ [16]byte       = [unsafe.Sizeof(Key{})]byte{}
+	_ [nameAt]byte = [unsafe.Offsetof(record{}.text)]byte{}
+	_ [16]byte     = [unsafe.Sizeof(Key{})]byte{}
 )
+
+const _ = uint(firstBytes-emptyBytes-(nameAt+MaxName+wordBytes-1)) + uint(slackBytes-(unsafe.Sizeof(record{})-emptyBytes))
 
 // An arena is the memory of all records. An offset is where a record starts, in words. The record at 0 is nobody's; it is
 // there so that a free slot of the index leads to a record too.
@@ -62,18 +65,13 @@ func (a *arena) reset() {
 	a.chunks[0], a.last, a.used = a.chunks[0][:emptyBytes], 0, 0
 }
 
-// record returns the chunk of a record and the byte at which the record starts there.
-func (a *arena) record(offset uint64) (c chunk, at int) {
-	return a.chunks[offset/chunkWords], int(offset % chunkWords * wordBytes)
+// record returns the record at an offset. Chunks and records begin at whole words.
+func (a *arena) record(offset uint64) *record {
+	return a.chunks[offset/chunkWords].record(int(offset % chunkWords * wordBytes))
 }
 
-// bucket returns the bucket of the record at a byte, which is a multiple of 8, as the address of a chunk is.
-func (c chunk) bucket(at int) *limiter.Bucket { return (*limiter.Bucket)(unsafe.Pointer(&c[at])) }
-
-// name returns the name in the record at a byte.
-func (c chunk) name(at int) []byte {
-	return c[at+nameAt:][:binary.LittleEndian.Uint16(c[at+lengthAt:])]
-}
+// record returns the record that starts at a byte.
+func (c chunk) record(at int) *record { return (*record)(unsafe.Pointer(&c[at])) }
 
 // add adds a record and returns its offset.
 func (a *arena) add(b limiter.Bucket, name []byte) (offset uint64) {
@@ -81,7 +79,7 @@ func (a *arena) add(b limiter.Bucket, name []byte) (offset uint64) {
 		panic("store: name too long")
 	}
 	c, size := a.chunks[a.last], recordBytes(len(name))
-	if len(c)+size > cap(c) {
+	if len(c)+size > cap(c)-slackBytes {
 		if a.last++; a.last == len(a.chunks) {
 			fresh := make(chunk, chunkBytes)
 			adviseHugePages(fresh)
@@ -90,23 +88,23 @@ func (a *arena) add(b limiter.Bucket, name []byte) (offset uint64) {
 		c = a.chunks[a.last]
 	}
 	at := len(c)
-	c = c[:at+size]
-	*c.bucket(at) = b
-	binary.LittleEndian.PutUint16(c[at+lengthAt:], uint16(len(name)))
-	copy(c[at+nameAt:], name)
-	a.chunks[a.last] = c
+	a.chunks[a.last] = c[:at+size]
+	r := a.chunks[a.last].record(at)
+	r.bucket, r.length = b, uint16(len(name))
+	copy(r.text[:], name)
 	a.used += size
 	return uint64(a.last)*chunkWords + uint64(at/wordBytes)
 }
 
-// records yields the chunk and the byte of each record of an arena's chunks. The record may be overwritten then.
-func records(chunks []chunk) iter.Seq2[chunk, int] {
-	return func(yield func(chunk, int) bool) {
+// records yields each record of an arena's chunks. It may be overwritten then.
+func records(chunks []chunk) iter.Seq[*record] {
+	return func(yield func(*record) bool) {
 		at := emptyBytes
 		for _, c := range chunks {
 			for next := 0; at < len(c); at = next {
-				next = at + recordBytes(len(c.name(at)))
-				if !yield(c, at) {
+				r := c.record(at)
+				next = at + recordBytes(int(r.length))
+				if !yield(r) {
 					return
 				}
 			}
@@ -124,11 +122,10 @@ func (a *arena) compact(bytes int, expendable func(limiter.Bucket) bool, moved f
 		a.chunks[i] = a.chunks[i][:0]
 	}
 	a.chunks[0], a.last, a.used = a.chunks[0][:emptyBytes], 0, 0
-	for c, at := range records(old) {
-		if b := *c.bucket(at); !expendable(b) {
-			offset := a.add(b, c.name(at))
-			to, at := a.record(offset)
-			moved(to.name(at), offset)
+	for r := range records(old) {
+		if b := r.bucket; !expendable(b) {
+			offset := a.add(b, r.name())
+			moved(a.record(offset).name(), offset)
 		}
 	}
 	if most := bytes/chunkBytes + 2; most < len(a.chunks) {

@@ -71,7 +71,7 @@ func (a *arena) names(maxTicks int64) (map[uint64][]byte, error) {
 			return nil, fmt.Errorf("chunk %d is there twice", i)
 		}
 		seen[unsafe.SliceData(c)] = true
-		at, least, most := 0, 24, cap(c) // the shortest record
+		at, least, most := 0, 24, cap(c)-slackBytes // the shortest record
 		if i > a.last {
 			least, most = 0, 0
 		}
@@ -87,7 +87,7 @@ func (a *arena) names(maxTicks int64) (map[uint64][]byte, error) {
 			if at+size > len(c) {
 				return nil, fmt.Errorf("chunk %d: the record at byte %d ends after the %d bytes used", i, at, len(c))
 			}
-			if i > 0 && at == 0 && len(a.chunks[i-1])+size <= cap(a.chunks[i-1]) {
+			if i > 0 && at == 0 && len(a.chunks[i-1])+size <= cap(a.chunks[i-1])-slackBytes {
 				return nil, fmt.Errorf("chunk %d: its first record has room in the chunk before", i)
 			}
 			offset, name := uint64(i)*chunkWords+uint64(at/8), c[at+18:][:length]

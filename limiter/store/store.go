@@ -92,7 +92,7 @@ func (s *Store) Hasher() Hasher { return Hasher{s.seed} }
 func (s *Store) Reset(full limiter.Bucket) {
 	s.full = full
 	s.used = 0
-	s.mostClients, s.mostBytes = minSlots/2, firstBytes
+	s.mostClients, s.mostBytes = minSlots/2, firstBytes-slackBytes
 	s.resize(minSlots, nil)
 	clear(s.found[:])
 	large := len(s.arena.chunks) > 2
@@ -113,11 +113,11 @@ func (s *Store) Find(text []byte, keys []Key) []*limiter.Bucket {
 	s.probe(keys, candidates)
 	for i, k := range keys {
 		name := k.Name(text)
-		c, at := s.arena.record(candidates[i] & offsetMask)
-		if string(c.name(at)) != string(name) || candidates[i] == 0 {
-			c, at = s.arena.record(s.findOrAdd(k.hash, name))
+		r := s.arena.record(candidates[i] & offsetMask)
+		if string(r.name()) != string(name) || candidates[i] == 0 {
+			r = s.arena.record(s.findOrAdd(k.hash, name))
 		}
-		found[i] = c.bucket(at)
+		found[i] = &r.bucket
 	}
 	return found
 }
@@ -139,8 +139,8 @@ func (s *Store) probe(keys []Key, candidates []uint64) {
 		return
 	}
 	for i, slot := range candidates {
-		c, at := s.arena.record(slot & offsetMask)
-		s.prefetched ^= c[at] ^ c[min(at+nameAt+int(keys[i].length), len(c))-1]
+		r := s.arena.record(slot & offsetMask)
+		s.prefetched ^= byte(r.bucket.Ticks) ^ r.text[min(keys[i].length, MaxName-1)]
 	}
 }
 
@@ -149,8 +149,7 @@ func (s *Store) findOrAdd(hash uint64, name []byte) (offset uint64) {
 	at := s.home(hash)
 	for ; s.index[at] != 0; at = s.next(at) {
 		if (s.index[at]^hash)>>offsetBits == 0 {
-			offset = s.index[at] & offsetMask
-			if c, at := s.arena.record(offset); string(c.name(at)) == string(name) {
+			if offset = s.index[at] & offsetMask; string(s.arena.record(offset).name()) == string(name) {
 				return offset
 			}
 		}
@@ -182,13 +181,13 @@ func (s *Store) Crowded(n int) bool { return s.used+n > s.mostClients || s.arena
 // only if it pays.
 func (s *Store) Forget(expendable func(limiter.Bucket) bool) {
 	clients, bytes := 0, 0
-	for c, at := range records(s.arena.chunks) {
-		if !expendable(*c.bucket(at)) {
+	for r := range records(s.arena.chunks) {
+		if !expendable(r.bucket) {
 			clients++
-			bytes += recordBytes(len(c.name(at)))
+			bytes += recordBytes(int(r.length))
 		}
 	}
-	s.mostClients, s.mostBytes = 2*clients+minSlots/2, 2*bytes+firstBytes
+	s.mostClients, s.mostBytes = 2*clients+minSlots/2, 2*bytes+firstBytes-slackBytes
 	if 4*clients > 3*s.used && 4*bytes > 3*s.arena.used {
 		return
 	}
