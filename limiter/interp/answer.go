@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"slices"
 	"strconv"
 
 	"tokenbucket/limiter"
@@ -18,49 +17,33 @@ type counted struct {
 	}
 }
 
-var grant, refusal = newCounted("200 X-RateLimit-Remaining: "), newCounted("429 Retry-After: ")
+var remaining, retryAfter = newCounted("200 X-RateLimit-Remaining: "), newCounted("429 Retry-After: ")
 
-func newCounted(prefix string) *counted {
-	c := &counted{prefix: prefix}
+func newCounted(prefix string) (c counted) {
+	c.prefix = prefix
 	for n := range c.canned {
 		c.canned[n].length = uint8(len(appendLine(append(c.canned[n].text[:0], prefix...), int64(n))))
 	}
 	return c
 }
 
-// append copies all of a canned text, because a copy of constant size is two instructions, and cuts off what is too much.
+// append copies all of a canned text, because a copy of constant size is two instructions, and cuts off what is too much. It
+// relies on dst having room for that, as an output has after to.
 func (c *counted) append(dst []byte, n int64) []byte {
 	if n >= int64(len(c.canned)) {
 		return appendLine(append(dst, c.prefix...), n)
 	}
 	canned, at := &c.canned[n], len(dst)
-	dst = slices.Grow(dst, len(canned.text))[:at+len(canned.text)]
-	*(*[len(canned.text)]byte)(dst[at:]) = canned.text
+	*(*[len(canned.text)]byte)(dst[at : at+len(canned.text)]) = canned.text
 	return dst[:at+int(canned.length)]
 }
 
-// appendRequest answers REQUEST.
-func appendRequest(dst []byte, b limiter.Bucket, o limiter.Outcome) []byte {
-	if o.Granted {
-		return grant.append(dst, b.Tokens())
-	}
-	return appendRefusal(dst, o)
-}
-
-// appendReserve answers RESERVE.
-func appendReserve(dst []byte, o limiter.Outcome) []byte {
-	if o.Granted {
-		return appendLine(append(dst, "200 Send-At: "...), o.At)
-	}
-	return appendRefusal(dst, o)
-}
-
-// appendRefusal is 429 Too Many Requests (RFC 6585), with Retry-After (RFC 9110) where a wait is promised.
-func appendRefusal(dst []byte, o limiter.Outcome) []byte {
-	if o.RetryAfter == 0 {
+// appendRefusal is 429 Too Many Requests (RFC 6585), with Retry-After (RFC 9110) where seconds is not 0.
+func appendRefusal(dst []byte, seconds int64) []byte {
+	if seconds == 0 {
 		return append(dst, "429\n"...)
 	}
-	return refusal.append(dst, o.RetryAfter)
+	return retryAfter.append(dst, seconds)
 }
 
 // appendTokens appends the tokens of a bucket to three decimals, rounded towards minus infinity.

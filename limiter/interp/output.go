@@ -10,8 +10,11 @@ const (
 	toErrs
 )
 
-// writeBytes is how much text is written at a time.
-const writeBytes = 1 << 16
+// writeBytes is how much text is written at a time; roomBytes is room for the answers to a batch of calls beyond that.
+const (
+	writeBytes = 1 << 16
+	roomBytes  = 1 << 13
+)
 
 // An output is the two streams and the text that is still to be written, all of it to one of them: before text for the
 // other is added, it is flushed.
@@ -22,7 +25,7 @@ type output struct {
 	failed  [2]error // the first write to each stream that failed; nothing is written to it after that
 }
 
-// to prepares for text of one of the streams, and returns what is pending.
+// to prepares for text of one of the streams, and returns what is pending, with room for more.
 func (o *output) to(stream int) []byte {
 	if stream != o.current || len(o.pending) >= writeBytes {
 		o.flush()

@@ -43,7 +43,7 @@ type Options struct {
 func Run(in io.Reader, out, errs io.Writer, opt Options) (bad bool, err error) {
 	it := &interpreter{Options: opt, policy: limiter.Policy{Capacity: 10, PerMinute: 60}}
 	it.store = store.New(it.policy.Full())
-	it.output = output{writers: [...]io.Writer{toOut: out, toErrs: errs}, pending: make([]byte, 0, writeBytes+writeBytes/8)}
+	it.output = output{writers: [...]io.Writer{toOut: out, toErrs: errs}, pending: make([]byte, 0, writeBytes+roomBytes)}
 	err = it.run(&scanner{in: in, hasher: it.store.Hasher(), live: opt.Clock != nil})
 	it.flush()
 	if err == io.EOF {
@@ -186,10 +186,13 @@ func (it *interpreter) executeBatch(b *block, commands []command, keys []store.K
 				out = it.row(out, c, keys[i].Name(b.text[:]), a, *bucket, after, outcome)
 			}
 			*bucket = after
-			if c.verb == request {
-				out = appendRequest(out, after, outcome)
-			} else {
-				out = appendReserve(out, outcome)
+			switch {
+			case !outcome.Granted:
+				out = appendRefusal(out, outcome.RetryAfter)
+			case c.verb == request:
+				out = remaining.append(out, after.Tokens())
+			default:
+				out = appendLine(append(out, "200 Send-At: "...), outcome.At)
 			}
 		case status:
 			bucket := buckets[i]
