@@ -17,7 +17,9 @@ const version = "tokenbucket 1.0.0\n"
 
 const usage = "usage: tokenbucket [-live] [-trace] [-h] [-version] < script\n"
 
-var about = usage + `
+// about returns the answer to -h.
+func about() string {
+	return usage + `
 Reads commands, one a line, and prints what a token-bucket rate limiter answers:
 
   printf 'LIMIT 3 60\nREQUEST alice\nSTATUS alice\n' | tokenbucket
@@ -31,6 +33,7 @@ Reads commands, one a line, and prints what a token-bucket rate limiter answers:
 Exit status: 0; 1 if a line was bad, but not in a terminal session; 2 for bad
 usage, and when the input could not be read or the output not written.
 `
+}
 
 func main() { os.Exit(run(os.Args[1:])) }
 
@@ -62,7 +65,7 @@ func run(args []string) int {
 	var err error
 	switch {
 	case help:
-		_, err = os.Stdout.WriteString(about)
+		_, err = os.Stdout.WriteString(about())
 	case showVersion:
 		_, err = os.Stdout.WriteString(version)
 	default:
