@@ -57,10 +57,11 @@ type arena struct {
 	used   int // bytes of all records
 }
 
-// reset drops all records, and all chunks but the first.
-func (a *arena) reset() {
-	if len(a.chunks) != 1 {
-		a.chunks = []chunk{make(chunk, 0, firstBytes)}
+// reset drops all records, and all chunks but the first so many.
+func (a *arena) reset(chunks int) {
+	a.chunks = slices.Delete(a.chunks, min(chunks, len(a.chunks)), len(a.chunks))
+	for i := range a.chunks {
+		a.chunks[i] = a.chunks[i][:0]
 	}
 	a.chunks[0], a.last, a.used = a.chunks[0][:emptyBytes], 0, 0
 }
@@ -118,17 +119,11 @@ func records(chunks []chunk) iter.Seq[*record] {
 // chunks for so many bytes of records.
 func (a *arena) compact(bytes int, expendable func(limiter.Bucket) bool, moved func(name []byte, offset uint64)) {
 	old := slices.Clone(a.chunks[:a.last+1])
-	for i := range a.chunks {
-		a.chunks[i] = a.chunks[i][:0]
-	}
-	a.chunks[0], a.last, a.used = a.chunks[0][:emptyBytes], 0, 0
+	a.reset(bytes/chunkBytes + 2)
 	for r := range records(old) {
 		if b := r.bucket; !expendable(b) {
 			offset := a.add(b, r.name())
 			moved(a.record(offset).name(), offset)
 		}
-	}
-	if most := bytes/chunkBytes + 2; most < len(a.chunks) {
-		a.chunks = slices.Clone(a.chunks[:most])
 	}
 }

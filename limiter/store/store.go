@@ -27,11 +27,10 @@ import (
 	"tokenbucket/limiter"
 )
 
-// MaxName is the most bytes that a client's name may have.
-const MaxName = 1<<16 - 1
-
-// MaxBatch is the most keys that Find takes.
-const MaxBatch = 64
+const (
+	MaxName  = 1<<16 - 1 // the most bytes that a client's name may have
+	MaxBatch = 64        // the most keys that Find takes
+)
 
 // A Store is a set of clients and their buckets. It is not safe for concurrent use.
 type Store struct {
@@ -52,9 +51,7 @@ type Store struct {
 const (
 	offsetBits = 36 // the arena is addressed in words: 512 GiB
 	offsetMask = 1<<offsetBits - 1
-)
 
-const (
 	minSlots      = 1 << 10
 	prefetchSlots = 1 << 13 // from here on prefetching pays; a smaller store stays in the nearest caches by itself
 	hugeSlots     = 1 << 18 // from here on huge pages pay: 2 MiB
@@ -80,7 +77,7 @@ func (h Hasher) Key(text []byte, start, end int) Key {
 
 // New returns a store of no clients. The bucket of a client seen for the first time will be full.
 func New(full limiter.Bucket) *Store {
-	s := &Store{seed: maphash.MakeSeed()}
+	s := &Store{seed: maphash.MakeSeed(), arena: arena{chunks: []chunk{make(chunk, firstBytes)}}}
 	s.Reset(full)
 	return s
 }
@@ -91,12 +88,11 @@ func (s *Store) Hasher() Hasher { return Hasher{s.seed} }
 // Reset forgets all clients. The bucket of a client seen for the first time will be full.
 func (s *Store) Reset(full limiter.Bucket) {
 	s.full = full
-	s.used = 0
 	s.mostClients, s.mostBytes = minSlots/2, firstBytes-slackBytes
 	s.resize(minSlots, nil)
 	clear(s.found[:])
 	large := len(s.arena.chunks) > 2
-	s.arena.reset()
+	s.arena.reset(1)
 	if large {
 		go debug.FreeOSMemory() // concurrently with what follows, which may need the memory
 	}
@@ -146,8 +142,7 @@ func (s *Store) probe(keys []Key, candidates []uint64) {
 
 // findOrAdd returns the offset of the record of a client, however many slots match the hash, or adds one.
 func (s *Store) findOrAdd(hash uint64, name []byte) (offset uint64) {
-	at := s.home(hash)
-	for ; s.index[at] != 0; at = s.next(at) {
+	for at := s.home(hash); s.index[at] != 0; at = s.next(at) {
 		if (s.index[at]^hash)>>offsetBits == 0 {
 			if offset = s.index[at] & offsetMask; string(s.arena.record(offset).name()) == string(name) {
 				return offset
@@ -155,8 +150,7 @@ func (s *Store) findOrAdd(hash uint64, name []byte) (offset uint64) {
 		}
 	}
 	offset = s.arena.add(s.full, name)
-	s.index[at] = hash&^offsetMask | offset
-	s.used++
+	s.insert(hash&^offsetMask | offset)
 	return offset
 }
 
@@ -192,10 +186,8 @@ func (s *Store) Forget(expendable func(limiter.Bucket) bool) {
 		return
 	}
 	s.resize(max(minSlots, 1<<bits.Len(uint(2*s.mostClients-1))), nil)
-	s.used = 0
 	s.arena.compact(s.mostBytes, expendable, func(name []byte, offset uint64) {
 		s.insert(maphash.Bytes(s.seed, name)&^offsetMask | offset)
-		s.used++
 	})
 }
 
@@ -209,6 +201,7 @@ func (s *Store) resize(slots int, entries []uint64) {
 	if slots >= hugeSlots {
 		adviseHugePages(s.index)
 	}
+	s.used = 0
 	s.shift = 64 - uint(bits.TrailingZeros(uint(slots)))
 	for _, entry := range entries {
 		if entry != 0 {
@@ -224,4 +217,5 @@ func (s *Store) insert(entry uint64) {
 		at = s.next(at)
 	}
 	s.index[at] = entry
+	s.used++
 }
