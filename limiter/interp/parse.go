@@ -55,8 +55,7 @@ var (
 	maxWait  = parameter{"max_wait", 0, math.MaxInt64, 1}
 )
 
-// The verbs, in the order in which HELP lists them. For each that has an effect when it is run there is a case in
-// interpreter.run.
+// The verbs, in the order in which HELP lists them. For each that is executed there is a case in executeBatch.
 var verbs = [...]syntax{
 	limit:   {"LIMIT", []parameter{capacity, rate}, 2, "set the policy for everyone, forget all buckets"},
 	now:     {"NOW", []parameter{clock}, 0, "set the clock, or print it"},
@@ -102,14 +101,11 @@ type statement struct {
 	given     int // how many words follow the verb
 }
 
-// maxWords is one more than the longest command has, enough to see that there are too many.
-const maxWords = 5
-
 // parse parses a line without its ending. A statement is returned with an error too, as far as it goes.
 func parse(line []byte) (st statement, err error) {
-	var words [maxWords][]byte
+	var words [5][]byte // one more than the longest command has, to see that there are too many
 	count := 0
-	for rest := line; count < maxWords; count++ {
+	for rest := line; count < len(words); count++ {
 		if words[count], rest = cutWord(rest); len(words[count]) == 0 {
 			break
 		}
@@ -158,31 +154,20 @@ func cutWord(line []byte) (word, rest []byte) {
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
 
-// lookup returns the verb with a name, in which the case of ASCII letters does not matter.
+// lookup returns the verb with a name, in which the case of ASCII letters does not matter. Other characters with the same
+// letter for their upper case, as the long s, have more bytes.
 func lookup(word []byte) verb {
-	name := appendUpper(make([]byte, 0, 16), word[:min(len(word), 16)])
 	for v := range verbs {
-		if string(name) == verbs[v].name {
+		if name := verbs[v].name; len(name) == len(word) && strings.EqualFold(name, string(word)) {
 			return verb(v)
 		}
 	}
 	return invalid
 }
 
-// appendUpper appends a word in upper case. Only ASCII letters have one: Unicode's rules would make an S of a long s.
-func appendUpper(dst, word []byte) []byte {
-	for _, b := range word {
-		if 'a' <= b && b <= 'z' {
-			b -= 'a' - 'A'
-		}
-		dst = append(dst, b)
-	}
-	return dst
-}
-
 // suggestion returns what was wanted in the place of an unknown verb.
 func suggestion(word []byte) string {
-	name := string(appendUpper(nil, word))
+	name := strings.ToUpper(string(word))
 	switch name {
 	case "?":
 		return "want HELP"
@@ -209,7 +194,7 @@ func isOneAway(a, b string) bool {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
 	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
-	return swapped || len(a) <= 1 && len(b) <= 1
+	return swapped || len(a) <= 1 && len(b) <= 1 && a != b
 }
 
 // maxQuoted is how many bytes of the input a message shows.
