@@ -40,22 +40,23 @@ func main() { os.Exit(run(os.Args[1:])) }
 // run returns the exit status.
 func run(args []string) int {
 	var opt interp.Options
-	var live, help, showVersion, bad bool
+	var live, bad bool
+	text := "" // what to print instead of running a script
 	for _, arg := range args {
+		quoted := strconv.Quote(arg[:min(len(arg), 40)])
 		flag := arg // with one dash
 		if strings.HasPrefix(arg, "--") {
 			flag = arg[1:]
 		}
-		quoted := strconv.Quote(arg[:min(len(arg), 40)])
 		switch {
 		case flag == "-live":
 			live = true
 		case flag == "-trace":
 			opt.Trace = true
 		case flag == "-h" || flag == "-help":
-			help = true
+			text = about()
 		case flag == "-version":
-			showVersion = true
+			text = version
 		case strings.HasPrefix(arg, "-"):
 			return fail("there is no flag " + quoted + "\n" + usage)
 		default:
@@ -63,12 +64,9 @@ func run(args []string) int {
 		}
 	}
 	var err error
-	switch {
-	case help:
-		_, err = os.Stdout.WriteString(about())
-	case showVersion:
-		_, err = os.Stdout.WriteString(version)
-	default:
+	if text != "" {
+		_, err = os.Stdout.WriteString(text)
+	} else {
 		opt.Terminal = isTerminal(os.Stdin) && isTerminal(os.Stdout)
 		if live {
 			start := time.Now() // with a monotonic reading, which the system clock can't step
