@@ -17,6 +17,7 @@ type counted struct {
 	}
 }
 
+// The code 429, Too Many Requests, is that of RFC 6585; Retry-After is that of RFC 9110, section 10.2.3.
 var remaining, retryAfter = newCounted("200 X-RateLimit-Remaining: "), newCounted("429 Retry-After: ")
 
 func newCounted(prefix string) (c counted) {
@@ -36,14 +37,6 @@ func (c *counted) append(dst []byte, n int64) []byte {
 	canned, at := &c.canned[n], len(dst)
 	*(*[len(canned.text)]byte)(dst[at : at+len(canned.text)]) = canned.text
 	return dst[:at+int(canned.length)]
-}
-
-// appendRefusal is 429 Too Many Requests (RFC 6585), with Retry-After (RFC 9110) where seconds is not 0.
-func appendRefusal(dst []byte, seconds int64) []byte {
-	if seconds == 0 {
-		return append(dst, "429\n"...)
-	}
-	return retryAfter.append(dst, seconds)
 }
 
 // appendTokens appends the tokens of a bucket to three decimals, rounded towards minus infinity.

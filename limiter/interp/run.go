@@ -3,13 +3,14 @@
 //
 // A script goes through it in blocks of lines. A scanner (scan.go) reads a block and parses its lines: the commonest
 // forms on a fast path (fastpath.go), the others by the table of verbs (parse.go). The interpreter, in this file,
-// executes the commands of the block in order, and appends the answers (answer.go) to its output (output.go). In a long
-// script the scanner has a goroutine of its own, so that one core parses while another executes.
+// executes the commands of the block in order, and puts the answers (answer.go) and messages into order. In a long script
+// the scanner has a goroutine of its own, so that one core parses while another executes.
 //
 // TestReference, in reference_test.go, is the first test to read.
 package interp
 
 import (
+	"bufio"
 	"cmp"
 	"io"
 	"runtime"
@@ -18,10 +19,11 @@ import (
 	"tokenbucket/limiter/store"
 )
 
-// blocks is how many blocks there are where parsing and executing run concurrently.
-const blocks = 4
-
 const (
+	blocks     = 4       // of lines, where parsing and executing run concurrently
+	writeBytes = 1 << 16 // answers that are written at a time
+	roomBytes  = 1 << 12 // room beyond that for the answers to a batch of calls, or to HELP
+
 	banner = "tokenbucket: a token-bucket rate limiter. HELP lists the commands, Ctrl-D ends.\n"
 	prompt = "> "
 )
@@ -41,13 +43,13 @@ type Options struct {
 // costs messages and rows, but no answers. A long script is read in a goroutine of its own; when a write to out fails, that
 // may still be waiting for more.
 func Run(in io.Reader, out, errs io.Writer, opt Options) (bad bool, err error) {
-	it := &interpreter{Options: opt, policy: limiter.Policy{Capacity: 10, PerMinute: 60}}
+	it := &interpreter{Options: opt, out: out, errs: bufio.NewWriter(errs), policy: limiter.Policy{Capacity: 10, PerMinute: 60}}
 	it.store = store.New(it.policy.Full())
-	it.output = output{writers: [...]io.Writer{toOut: out, toErrs: errs}, pending: make([]byte, 0, writeBytes+roomBytes)}
+	it.pending = make([]byte, 0, writeBytes+roomBytes)
 	err = it.run(&scanner{in: in, hasher: it.store.Hasher(), live: opt.Clock != nil})
 	it.flush()
 	if err == io.EOF {
-		err = cmp.Or(it.failed[toOut], it.failed[toErrs])
+		err = cmp.Or(it.failed, it.errs.Flush())
 	}
 	return it.bad, err
 }
@@ -55,82 +57,66 @@ func Run(in io.Reader, out, errs io.Writer, opt Options) (bad bool, err error) {
 // An interpreter is the state of a run, apart from the scanner's.
 type interpreter struct {
 	Options
-	output
-	policy limiter.Policy
-	store  *store.Store
-	bad    bool // a line was invalid
-	traced bool // the header of the trace was written
-
-	// With Clock:
-	ms       int64 // the last reading
-	forgetAt int64 // ms; when it is time to forget clients
+	out      io.Writer
+	failed   error         // of out; nothing is written to it after that
+	errs     *bufio.Writer // what it holds comes before what is pending
+	pending  []byte        // answers that are still to be written
+	policy   limiter.Policy
+	store    *store.Store
+	bad      bool  // a line was invalid
+	traced   bool  // the header of the trace was written
+	ms       int64 // the last reading of Clock
+	forgetAt int64 // ms; with Clock, when it is time to forget clients
 }
 
 // run runs the script. The error is io.EOF at its end, a read error or a write error.
 func (it *interpreter) run(s *scanner) error {
+	var ready chan *block
+	free := make(chan *block, blocks)
+	defer close(free)
 	if it.Terminal {
-		it.pending = append(it.to(toOut), banner...)
+		it.pending = append(it.pending, banner...)
 	}
 	for b := newBlock(); ; {
 		if it.Terminal {
-			it.pending = append(it.to(toOut), prompt...)
+			it.pending = append(it.pending, prompt...)
 		}
-		if !it.flush() {
-			return it.failed[toOut]
+		if len(ready) == 0 { // the next block may have to be waited for
+			it.flush()
 		}
-		s.next(b)
-		it.execute(b)
-		if b.end != nil {
-			return b.end
+		if it.failed != nil {
+			return it.failed
 		}
-		if b.full && runtime.GOMAXPROCS(0) > 1 {
-			return it.runConcurrently(s, b)
-		}
-	}
-}
-
-// runConcurrently runs the rest of a long script: while one core executes a block, another parses the next.
-func (it *interpreter) runConcurrently(s *scanner, b *block) error {
-	free, ready := make(chan *block, blocks), make(chan *block, blocks)
-	defer close(free)
-	free <- b
-	for range blocks - 1 {
-		free <- newBlock()
-	}
-	go func() {
-		for b := range free {
+		if ready == nil {
 			s.next(b)
-			ready <- b
-			if b.end != nil {
-				return
-			}
-		}
-	}()
-	for it.failed[toOut] == nil {
-		select {
-		case b = <-ready:
-		default:
-			if !it.flush() {
-				return it.failed[toOut]
-			}
+		} else {
+			free <- b
 			b = <-ready
 		}
 		it.execute(b)
 		if b.end != nil {
 			return b.end
 		}
-		free <- b
+		if b.full && ready == nil && runtime.GOMAXPROCS(0) > 1 { // a long script: from here on one core parses ahead
+			ready = make(chan *block, blocks)
+			for range blocks - 1 {
+				free <- newBlock()
+			}
+			go s.scan(free, ready)
+		}
 	}
-	return it.failed[toOut]
 }
 
 // execute executes the commands of a block in order.
 func (it *interpreter) execute(b *block) {
 	if it.Terminal && b.eof {
-		it.pending = append(it.to(toOut), '\n') // Ctrl-D left the cursor behind the prompt, or behind the line
+		it.pending = append(it.pending, '\n') // Ctrl-D left the cursor behind the prompt, or behind the line
 	}
 	for commands, keys := b.commands, b.keys; len(commands) > 0; {
-		calls := countCalls(commands[:min(len(commands), store.MaxBatch)])
+		calls, most := 0, min(len(commands), store.MaxBatch)
+		for calls < most && commands[calls].verb.isCall() {
+			calls++
+		}
 		if it.Clock != nil && (it.ms >= it.forgetAt || it.store.Crowded(calls)) {
 			it.forgetFull()
 		}
@@ -142,14 +128,6 @@ func (it *interpreter) execute(b *block) {
 	clear(b.keys)
 }
 
-// countCalls returns how many calls the commands start with.
-func countCalls(commands []command) (n int) {
-	for n < len(commands) && commands[n].verb.isCall() {
-		n++
-	}
-	return n
-}
-
 // forgetFull forgets the clients whose buckets are full, and so as good as new. It relies on a clock that never goes back.
 // It will be called again after a second, or more where there are many clients, so that it takes a small part of the time.
 func (it *interpreter) forgetFull() {
@@ -158,17 +136,16 @@ func (it *interpreter) forgetFull() {
 	it.forgetAt = it.ms + 1000 + int64(it.store.Clients()/500)
 }
 
-// executeBatch executes calls, with the keys and buckets of their clients, or one command of another kind. Policy and output
-// are in local variables, for speed.
+// executeBatch executes calls, with the keys and buckets of their clients, or one command of another kind. It appends the
+// answers to out, in the free part of the buffer.
 func (it *interpreter) executeBatch(b *block, commands []command, keys []store.Key, buckets []*limiter.Bucket) {
-	stream := toOut
-	if commands[0].verb == invalid {
-		stream = toErrs
+	if len(it.pending) > writeBytes {
+		it.flush()
 	}
-	out := it.to(stream)
+	out := it.pending
 	for i := range commands {
 		c := &commands[i]
-		if it.Clock != nil && stream == toOut {
+		if it.Clock != nil && c.verb != invalid {
 			it.ms = it.Clock()
 			c.now = it.ms
 		}
@@ -187,12 +164,14 @@ func (it *interpreter) executeBatch(b *block, commands []command, keys []store.K
 			}
 			*bucket = after
 			switch {
-			case !outcome.Granted:
-				out = appendRefusal(out, outcome.RetryAfter)
-			case c.verb == request:
+			case outcome.Granted && c.verb == request:
 				out = remaining.append(out, after.Tokens())
-			default:
+			case outcome.Granted:
 				out = appendLine(append(out, "200 Send-At: "...), outcome.At)
+			case outcome.RetryAfter > 0:
+				out = retryAfter.append(out, outcome.RetryAfter)
+			default:
+				out = append(out, "429\n"...)
 			}
 		case status:
 			bucket := buckets[i]
@@ -207,10 +186,32 @@ func (it *interpreter) executeBatch(b *block, commands []command, keys []store.K
 		case invalid:
 			a := b.arguments[c.arguments]
 			it.bad = true
-			out = append(out, b.messages[a[0]:a[1]]...)
+			out = it.tell(out, b.messages[a[0]:a[1]])
 		default:
 			panic("no case for " + verbs[c.verb].name)
 		}
 	}
 	it.pending = out
+}
+
+// tell writes to errs, behind the answers in out, and returns the buffer for those that follow.
+func (it *interpreter) tell(out, text []byte) []byte {
+	if it.pending = out; len(out) > 0 {
+		it.flush()
+	}
+	it.errs.Write(text)
+	return it.pending
+}
+
+// flush writes what is pending, on either stream.
+func (it *interpreter) flush() {
+	it.errs.Flush()
+	if len(it.pending) > 0 && it.failed == nil {
+		n, err := it.out.Write(it.pending)
+		if err == nil && n < len(it.pending) {
+			err = io.ErrShortWrite
+		}
+		it.failed = err
+	}
+	it.pending = it.pending[:0]
 }

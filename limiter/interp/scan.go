@@ -10,15 +10,10 @@ import (
 
 // This file turns bytes into blocks of commands: reads, the byte-order mark, the ends of lines, and lines too long.
 
-// maxLine is how many bytes a line may hold, without its ending and the byte-order mark.
-const maxLine = 1 << 16
-
-const byteOrderMark = "\ufeff"
-
-// maxEmptyReads is how many reads in a row may return nothing before the reader counts as broken.
-const maxEmptyReads = 100
-
 const (
+	byteOrderMark = "\ufeff"
+
+	maxLine     = 1 << 16     // bytes that a line may hold, without its ending and the byte-order mark
 	textBytes   = 2 * maxLine // the longest line with its ending, or many short ones
 	maxCommands = 1 << 13     // one per 16 bytes of text; this bounds the memory of a block whatever its text is
 	wordBytes   = 8
@@ -55,12 +50,10 @@ func newBlock() *block {
 
 // add adds a command, all but its key.
 func (b *block) add(now int64, v verb, a args) {
-	at := len(b.arguments) - 1
-	if a == usual {
-		at = 0
-	} else if a != b.arguments[at] {
+	at := 0
+	if a != usual {
+		at = len(b.arguments)
 		b.arguments = append(b.arguments, a)
-		at++
 	}
 	b.commands = append(b.commands, command{now, int32(at), v})
 }
@@ -76,6 +69,17 @@ type scanner struct {
 	rest     []byte // what the last block had no room for, in its text
 	quit     bool   // there was a QUIT
 	err      error  // of the last read
+}
+
+// scan makes each free block the next, up to the last.
+func (s *scanner) scan(free <-chan *block, ready chan<- *block) {
+	for b := range free {
+		s.next(b)
+		ready <- b
+		if b.end != nil {
+			return
+		}
+	}
 }
 
 // next makes b the next block. It waits for more input only while no line has ended.
@@ -116,9 +120,9 @@ func (s *scanner) next(b *block) {
 	s.rest = b.text[start:end]
 }
 
-// read reads something, or sets err.
+// read reads something, or sets err. A reader that returns nothing 100 times in a row counts as broken.
 func (s *scanner) read(p []byte) (n int) {
-	for range maxEmptyReads {
+	for range 100 {
 		if n, s.err = s.in.Read(p); n > 0 || s.err != nil {
 			return n
 		}

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,17 +22,16 @@ const (
 	firstColumns = 29 // of the clock and the command together
 )
 
-// row appends the row of a call to pending output, and the header before the first.
+// row writes the row of a call, and the header before the first. It returns out as tell does.
 func (it *interpreter) row(out []byte, c *command, name []byte, a *args, before, after limiter.Bucket, o limiter.Outcome) []byte {
-	it.pending = out
-	it.to(toErrs)
+	var row []byte
 	width := clockWidth
 	if it.Clock != nil {
 		width = liveWidth
 	}
 	if !it.traced {
 		it.traced = true
-		it.pending = fmt.Appendf(it.pending, headerFormat, width, "now", firstColumns-width, "command", "in", "ticks", "tokens", "wait", "code")
+		row = fmt.Appendf(row, headerFormat, width, "now", firstColumns-width, "command", "in", "ticks", "tokens", "wait", "code")
 	}
 	inflow := uint64(it.policy.Refill(before, c.now).Ticks) - uint64(before.Ticks) // which can exceed an int64
 	wait, code := "", ""
@@ -44,9 +44,8 @@ func (it *interpreter) row(out []byte, c *command, name []byte, a *args, before,
 		code = "429"
 	}
 	command := shown(c.verb, name, a, firstColumns-width)
-	row := fmt.Sprintf(rowFormat, width, c.now, firstColumns-width, command, inflow, after.Ticks, appendTokens(nil, after), wait, code)
-	it.pending = append(append(it.pending, strings.TrimRight(row, " ")...), '\n')
-	return it.to(toOut)
+	row = fmt.Appendf(row, rowFormat, width, c.now, firstColumns-width, command, inflow, after.Ticks, appendTokens(nil, after), wait, code)
+	return it.tell(out, append(bytes.TrimRight(row, " "), '\n'))
 }
 
 // shown returns a call as a row shows it: with the arguments that are not the usual ones, and a name that fits the width.
@@ -65,11 +64,10 @@ func shown(v verb, name []byte, a *args, width int) string {
 func fit(name []byte, width int) string {
 	width = max(width, 1)
 	text, short, columns := "", "", 0 // short leaves a column for the sign that a name goes on
-	for len(name) > 0 {
-		r, n := utf8.DecodeRune(name)
-		quoted := strconv.QuoteToASCII(string(name[:n]))
-		if r < 0x1100 && unicode.IsPrint(r) && !unicode.IsMark(r) { // the wide ones come later
-			quoted = strconv.Quote(string(name[:n]))
+	for character := range strings.SplitSeq(string(name), "") {
+		quoted := strconv.QuoteToASCII(character)
+		if r, _ := utf8.DecodeRuneInString(character); r < 0x1100 && unicode.IsPrint(r) && !unicode.IsMark(r) { // the wide ones come later
+			quoted = strconv.Quote(character)
 		}
 		quoted = quoted[1 : len(quoted)-1]
 		if columns += utf8.RuneCountInString(quoted); columns > width {
@@ -78,7 +76,6 @@ func fit(name []byte, width int) string {
 		if text += quoted; columns < width {
 			short = text
 		}
-		name = name[n:]
 	}
 	return text
 }
