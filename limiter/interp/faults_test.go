@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"tokenbucket/limiter/interp"
 )
@@ -39,10 +41,10 @@ func TestWriterFails(t *testing.T) {
 				return err
 			}},
 		} {
-			for room := range len(stream.text) + 1 {
-				in := inParts(script, len(script))
-				if kind.mends {
-					in = inParts(script, 9) // which makes more writes
+			for i := range 2 * (len(stream.text) + 1) {
+				room, size := i/2, len(script)
+				if i%2 == 1 {
+					size = 9 // which makes more writes
 				}
 				w, other := kind, new(bytes.Buffer)
 				w.room = room
@@ -50,11 +52,11 @@ func TestWriterFails(t *testing.T) {
 				if room == len(stream.text) {
 					want = nil
 				}
-				err := stream.run(in, &w, other)
+				err := stream.run(inParts(script, size), &w, other)
 				isAll := stream.name == "standard output" || bytes.Equal(other.Bytes(), stream.other)
 				if err != want || !bytes.Equal(w.got, stream.text[:room]) || !bytes.HasPrefix(stream.other, other.Bytes()) || !isAll {
-					t.Fatalf("%s, room for %d bytes on %s, short %v, mends %v: %s\ngot:  error %v, and on the other\n%s\nwant: error %v, and on the other some of\n%s\nor all of it if it is standard output",
-						excerpt(script), room, stream.name, kind.short, kind.mends, difference(w.got, stream.text[:room]),
+					t.Fatalf("%s in parts of %d bytes, room for %d on %s, short %v, mends %v: %s\ngot:  error %v, and on the other\n%s\nwant: error %v, and on the other some of\n%s\nor all of it if it is standard output",
+						excerpt(script), size, room, stream.name, kind.short, kind.mends, difference(w.got, stream.text[:room]),
 						err, excerpt(other.Bytes()), want, excerpt(stream.other))
 				}
 			}
@@ -71,6 +73,20 @@ func TestLongScriptFails(t *testing.T) {
 		in := io.MultiReader(strings.NewReader(strings.Repeat("REQUEST a\n", 300_000)), more)
 		if _, err := interp.Run(in, &brokenWriter{room: room}, io.Discard, interp.Options{}); err != errBroken {
 			t.Errorf("300,000 times REQUEST a, room for %d bytes\ngot:  error %v\nwant: error %v", room, err, errBroken)
+		}
+	}
+}
+
+// TestScannerEnds: when a write fails, the goroutine that reads a long script ends too, once its read returns.
+func TestScannerEnds(t *testing.T) {
+	before := runtime.NumGoroutine()
+	in := strings.NewReader(strings.Repeat("REQUEST a\n", 1_000_000))
+	if _, err := interp.Run(in, &brokenWriter{room: 1_000_000}, io.Discard, interp.Options{}); err != errBroken {
+		t.Errorf("got:  error %v\nwant: error %v", err, errBroken)
+	}
+	for begin := time.Now(); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		if time.Since(begin) > time.Minute {
+			t.Fatalf("goroutines a minute after the run\ngot:  %d\nwant: %d", runtime.NumGoroutine(), before)
 		}
 	}
 }
