@@ -77,16 +77,29 @@ func TestLongScriptFails(t *testing.T) {
 	}
 }
 
-// TestScannerEnds: when a write fails, the goroutine that reads a long script ends too, once its read returns.
+// TestScannerEnds: the goroutine that reads a long script ends after a write that fails, once its read returns, and does not
+// read on after QUIT.
 func TestScannerEnds(t *testing.T) {
-	before := runtime.NumGoroutine()
-	in := strings.NewReader(strings.Repeat("REQUEST a\n", 1_000_000))
-	if _, err := interp.Run(in, &brokenWriter{room: 1_000_000}, io.Discard, interp.Options{}); err != errBroken {
-		t.Errorf("got:  error %v\nwant: error %v", err, errBroken)
-	}
-	for begin := time.Now(); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
-		if time.Since(begin) > time.Minute {
-			t.Fatalf("goroutines a minute after the run\ngot:  %d\nwant: %d", runtime.NumGoroutine(), before)
+	long := strings.Repeat("REQUEST a\n", 1_000_000)
+	more, end := io.Pipe()
+	defer end.Close()
+	for _, c := range []struct {
+		what string
+		in   io.Reader
+		room int // on standard output
+		want error
+	}{
+		{"a write that fails", strings.NewReader(long), 1_000_000, errBroken},
+		{"QUIT", io.MultiReader(strings.NewReader(long+"QUIT\n"), more), 100_000_000, nil},
+	} {
+		before := runtime.NumGoroutine()
+		if _, err := interp.Run(c.in, &brokenWriter{room: c.room}, io.Discard, interp.Options{}); err != c.want {
+			t.Errorf("%s\ngot:  error %v\nwant: error %v", c.what, err, c.want)
+		}
+		for begin := time.Now(); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+			if time.Since(begin) > time.Minute {
+				t.Fatalf("%s: goroutines a minute after the run\ngot:  %d\nwant: %d", c.what, runtime.NumGoroutine(), before)
+			}
 		}
 	}
 }
@@ -189,10 +202,22 @@ func TestEmptyReads(t *testing.T) {
 	}
 }
 
-// TestReaderAndWriterFail: when both fail there is an error too.
-func TestReaderAndWriterFail(t *testing.T) {
-	in := io.MultiReader(strings.NewReader("NOW\n"), iotest.ErrReader(errBroken))
-	if _, err := interp.Run(in, &brokenWriter{}, io.Discard, interp.Options{}); err != errBroken {
-		t.Errorf("got:  error %v\nwant: error %v", err, errBroken)
+// TestSeveralFail: the error is that of the reader, or else that of standard output.
+func TestSeveralFail(t *testing.T) {
+	for _, c := range []struct {
+		script string
+		end    error
+		want   error
+	}{
+		{"X", errBroken, errBroken},
+		{"X\n", errBroken, errBroken},
+		{"X\nNOW\n", io.EOF, io.ErrShortWrite},
+		{"NOW\nX\n", io.EOF, io.ErrShortWrite},
+	} {
+		in := io.MultiReader(strings.NewReader(c.script), iotest.ErrReader(c.end))
+		_, err := interp.Run(in, &brokenWriter{short: true}, &brokenWriter{}, interp.Options{})
+		if err != c.want {
+			t.Errorf("%q, then error %v, with both outputs failing\ngot:  error %v\nwant: error %v", c.script, c.end, err, c.want)
+		}
 	}
 }

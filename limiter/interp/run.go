@@ -38,10 +38,10 @@ type Options struct {
 // Run reads commands from in until its end, QUIT or a fault, and writes the answers to out and a message for each
 // invalid line to errs, in order. Every answer is written before it waits for input.
 //
-// It reports whether any line was invalid. The error is that of the first failed read, write to out or write to errs. A read
-// or a write to out that fails ends the run, and a line that a read error cut off is not run; a write to errs that fails
-// costs messages and rows, but no answers. A long script is read in a goroutine of its own; when a write to out fails, that
-// may still be waiting for more.
+// It reports whether any line was invalid. The error is that of a read, or else of a write to out, or else of a write to
+// errs. A read or a write to out that fails ends the run, and a line that a read error cut off is not run; a write to errs
+// that fails costs messages and rows, but no answers. A long script is read in a goroutine of its own; when a write to out
+// fails, that may still be waiting for more.
 func Run(in io.Reader, out, errs io.Writer, opt Options) (bad bool, err error) {
 	it := &interpreter{Options: opt, out: out, errs: bufio.NewWriter(errs), policy: limiter.Policy{Capacity: 10, PerMinute: 60}}
 	it.store = store.New(it.policy.Full())
@@ -102,7 +102,12 @@ func (it *interpreter) run(s *scanner) error {
 			for range blocks - 1 {
 				free <- newBlock()
 			}
-			go s.scan(free, ready)
+			go func() {
+				for b := range free {
+					s.next(b)
+					ready <- b
+				}
+			}()
 		}
 	}
 }

@@ -71,18 +71,7 @@ type scanner struct {
 	err      error  // of the last read
 }
 
-// scan makes each free block the next, up to the last.
-func (s *scanner) scan(free <-chan *block, ready chan<- *block) {
-	for b := range free {
-		s.next(b)
-		ready <- b
-		if b.end != nil {
-			return
-		}
-	}
-}
-
-// next makes b the next block. It waits for more input only while no line has ended.
+// next makes b the next block. It waits for more input only while no line has ended, and reads no more after the last block.
 func (s *scanner) next(b *block) {
 	b.commands, b.keys, b.arguments, b.messages = b.commands[:0], b.keys[:0], b.arguments[:1], b.messages[:0]
 	b.full, b.eof, b.end = false, false, nil
