@@ -22,62 +22,69 @@ const (
 	nowWord     = 'N' | 'O'<<8 | 'W'<<16 | ' '<<24
 )
 
-// common parses the lines of text[at:end] up to the first that has another form, as far as the block has room for
+// common parses the lines of text[at:stop] up to the first that has another form, as far as the block has room for
 // commands, and returns where it stopped. The scanner's state is in local variables, for speed.
-func (s *scanner) common(b *block, at, end int) int {
+func (s *scanner) common(b *block, at, stop int) int {
 	hasher, ms, number := s.hasher, s.now, s.number
 	commands, keys := (*[maxCommands]command)(b.commands[:maxCommands]), (*[maxCommands]store.Key)(b.keys[:maxCommands])
 	n, k := len(b.commands), len(b.keys)
-	for at < end && n < maxCommands {
-		v, word := blank, at // word is where the word that follows the verb starts
-		switch w := b.word(at); {
-		case w == requestWord:
-			v, word = request, at+len("REQUEST ")
-		case w&(1<<56-1) == statusWord:
-			v, word = status, at+len("STATUS ")
-		case w&(1<<32-1) == nowWord && !s.live:
-			v, word = now, at+len("NOW ")
-		}
-		after := b.wordEnd(word)
-		if v == blank || after == word || b.text[after] != '\n' || after-at > maxLine {
+	for at < stop && n < maxCommands {
+		v, word, end := b.form(at)
+		if v == blank || end-at > maxLine || v == now && s.live {
 			break
 		}
 		if v == now {
-			n, ok := digits(b.text[word:after])
+			n, ok := digits(b.text[word:end])
 			if !ok {
 				break
 			}
 			ms = n
 		} else {
 			commands[n] = command{now: ms, verb: v}
-			keys[k&(maxCommands-1)] = hasher.Key(b.text[:], word, after)
+			keys[k&(maxCommands-1)] = hasher.Key(b.text[:], word, end)
 			n++
 			k++
 		}
 		number++
-		at = after + 1
+		at = end + 1
 	}
 	b.commands, b.keys, s.now, s.number = commands[:n], keys[:k], ms, number
 	return at
+}
+
+// form returns the verb of a line of one of the forms, and where the word that follows it starts and ends. The verb is blank
+// if the line has another form.
+func (b *block) form(at int) (v verb, word, end int) {
+	switch w := b.word(at); {
+	case w == requestWord:
+		v, word = request, at+len("REQUEST ")
+	case w&(1<<56-1) == statusWord:
+		v, word = status, at+len("STATUS ")
+	case w&(1<<32-1) == nowWord:
+		v, word = now, at+len("NOW ")
+	default:
+		return blank, at, at
+	}
+	// The end is the first byte <= 0x20; the closing LF bounds the search.
+	const each = 0x01_01_01_01_01_01_01_01
+	for end = word; ; end += wordBytes {
+		// The top bits of the bytes below 0x21. A borrow can set others too, but only above the first.
+		w := b.word(end)
+		if low := (w - 0x21*each) &^ w & (0x80 * each); low != 0 {
+			end += bits.TrailingZeros64(low) / 8
+			break
+		}
+	}
+	if end == word || b.text[end] != '\n' {
+		v = blank
+	}
+	return v, word, end
 }
 
 // word returns the 8 bytes at an offset that is in bounds; the mask tells the compiler so.
 func (b *block) word(at int) uint64 {
 	at &= textBytes - 1
 	return binary.LittleEndian.Uint64(b.text[at : at+wordBytes])
-}
-
-// wordEnd returns the index of the first byte <= 0x20; the closing LF bounds the search.
-func (b *block) wordEnd(at int) int {
-	const each = 0x01_01_01_01_01_01_01_01
-	for {
-		// The top bits of the bytes below 0x21. A borrow can set others too, but only above the first.
-		w := b.word(at)
-		if low := (w - 0x21*each) &^ w & (0x80 * each); low != 0 {
-			return at + bits.TrailingZeros64(low)/8
-		}
-		at += wordBytes
-	}
 }
 
 // digits parses 1 to 18 digits, and nothing else.

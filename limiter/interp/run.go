@@ -119,7 +119,7 @@ func (it *interpreter) execute(b *block) {
 	}
 	for commands, keys := b.commands, b.keys; len(commands) > 0; {
 		calls, most := 0, min(len(commands), store.MaxBatch)
-		for calls < most && commands[calls].verb.isCall() {
+		for calls < most && (len(keys) == len(commands) || commands[calls].verb.isCall()) { // with as many keys, all are
 			calls++
 		}
 		if it.Clock != nil && (it.ms >= it.forgetAt || it.store.Crowded(calls)) {

@@ -49,9 +49,8 @@ type Store struct {
 }
 
 const (
-	offsetBits = 36 // the arena is addressed in words: 512 GiB
-	offsetMask = 1<<offsetBits - 1
-
+	offsetBits    = 36 // the arena is addressed in words: 512 GiB
+	offsetMask    = 1<<offsetBits - 1
 	minSlots      = 1 << 10
 	prefetchSlots = 1 << 13 // from here on prefetching pays; a smaller store stays in the nearest caches by itself
 	hugeSlots     = 1 << 18 // from here on huge pages pay: 2 MiB
